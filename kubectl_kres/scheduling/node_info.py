@@ -8,16 +8,8 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubectl_kres.model import scheduling
 from kubectl_kres.model.objects import LabelSelector, Requirement
-from kubectl_kres.model.scheduling import (
-    AffinityTerm,
-    AffinityTerms,
-    PodIdentity,
-    SchedulingContainer,
-    SchedulingNode,
-    SchedulingPod,
-    SchedulingVolume,
-)
 from kubectl_kres.model.scheduling_views import CountedContainer, CountedPod
 from kubectl_kres.scheduling.requests import Amounts, CountedRequests, read_amounts, requests_of
 from kubectl_kres.scheduling.selectors import Labels
@@ -44,8 +36,8 @@ class BoundPod(Struct, frozen=True, gc=False, omit_defaults=True):
     ending: bool = False
     priority: int = 0
     ports: tuple[HostPort, ...] = ()
-    anti_affinity: tuple[AffinityTerm, ...] = ()
-    volumes: tuple[SchedulingVolume, ...] = ()
+    anti_affinity: tuple[scheduling.AffinityTerm, ...] = ()
+    volumes: tuple[scheduling.SchedulingVolume, ...] = ()
     nominated: bool = False
 
 
@@ -55,9 +47,9 @@ class PlacedPod(BoundPod, frozen=True, gc=False, omit_defaults=True):
     node: str = ""
 
     @property
-    def metadata(self) -> PodIdentity:
+    def metadata(self) -> scheduling.PodIdentity:
         """By which a store finds it."""
-        return PodIdentity(self.name, self.namespace)
+        return scheduling.PodIdentity(self.name, self.namespace)
 
 
 class PodsOnNodes(Struct, frozen=True):
@@ -71,13 +63,13 @@ class PodsOnNodes(Struct, frozen=True):
     selects_namespaces: bool = False
 
     @property
-    def metadata(self) -> PodIdentity:
+    def metadata(self) -> scheduling.PodIdentity:
         """No name: there is one of them."""
-        return PodIdentity()
+        return scheduling.PodIdentity()
 
 
 #: A pod that was read as a whole, or as far as it counts on its node.
-AnyPod = SchedulingPod | CountedPod
+AnyPod = scheduling.SchedulingPod | CountedPod
 
 
 def gather_pods(pages: Iterable[Sequence[AnyPod]]) -> PodsOnNodes:
@@ -122,7 +114,7 @@ class NodeInfo(Struct, frozen=True):
     ``guarded``: those of the pods that do not want some others beside them.
     """
 
-    node: SchedulingNode
+    node: scheduling.SchedulingNode
     allocatable: Amounts
     requested: Amounts
     pods: tuple[BoundPod, ...] = ()
@@ -165,7 +157,7 @@ def _share_labels(labels: tuple[tuple[str, str], ...]) -> Labels:
     return dict(labels)
 
 
-def _is_checked_volume(volume: SchedulingVolume) -> bool:
+def _is_checked_volume(volume: scheduling.SchedulingVolume) -> bool:
     return (
         volume.persistent_volume_claim is not None
         or volume.ephemeral is not None
@@ -176,7 +168,7 @@ def _is_checked_volume(volume: SchedulingVolume) -> bool:
     )
 
 
-def build_node(node: SchedulingNode, pods: Iterable[BoundPod]) -> NodeInfo:
+def build_node(node: scheduling.SchedulingNode, pods: Iterable[BoundPod]) -> NodeInfo:
     """Return a node with its pods counted."""
     counted = tuple(pods)
     amounts = read_amounts(node.status.allocatable)
@@ -208,7 +200,7 @@ def host_ports(pod: AnyPod) -> list[HostPort]:
     GetHostPorts.
     """
     spec = pod.spec
-    containers: Iterable[SchedulingContainer | CountedContainer] = spec.containers or ()
+    containers: Iterable[scheduling.SchedulingContainer | CountedContainer] = spec.containers or ()
     if spec.init_containers:
         containers = (*(init for init in spec.init_containers if init.restart_policy == "Always"), *containers)
     return [
@@ -220,7 +212,7 @@ def host_ports(pod: AnyPod) -> list[HostPort]:
     ]
 
 
-def required_terms(pod: AnyPod, terms: AffinityTerms | None) -> tuple[AffinityTerm, ...]:
+def required_terms(pod: AnyPod, terms: scheduling.AffinityTerms | None) -> tuple[scheduling.AffinityTerm, ...]:
     """Return the required terms, each with its namespaces named and its matchLabelKeys in the selector.
 
     The API server writes the keys into the selector of a pod that it stores; once more changes nothing.
@@ -230,13 +222,13 @@ def required_terms(pod: AnyPod, terms: AffinityTerms | None) -> tuple[AffinityTe
     return tuple(_resolve_term(pod, term) for term in listed or ())
 
 
-def _resolve_term(pod: AnyPod, term: AffinityTerm) -> AffinityTerm:
+def _resolve_term(pod: AnyPod, term: scheduling.AffinityTerm) -> scheduling.AffinityTerm:
     own_namespace = () if term.namespaces or term.namespace_selector is not None else (pod.metadata.namespace,)
     selector = term.label_selector
     if selector is not None:
         selector = with_keys(selector, pod, term.match_label_keys, "In")
         selector = with_keys(selector, pod, term.mismatch_label_keys, "NotIn")
-    return AffinityTerm(
+    return scheduling.AffinityTerm(
         selector, term.topology_key, (*(term.namespaces or ()), *own_namespace), term.namespace_selector
     )
 

@@ -8,16 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kubectl_kres.model.scheduling import SchedulingDeviceClass, SchedulingPod
+from kubectl_kres.scheduling import plugin
 from kubectl_kres.scheduling.node_info import NodeInfo
-from kubectl_kres.scheduling.plugin import (
-    UNRESOLVABLE,
-    UNSCHEDULABLE,
-    Filter,
-    Rejection,
-    SchedulingCluster,
-    Shortage,
-    UncomputedFilter,
-)
 from kubectl_kres.scheduling.requests import Amounts, requests_of
 
 #: Those that are looked at first, in this order.
@@ -29,7 +21,9 @@ class NodeResourcesFit:
 
     name = "NodeResourcesFit"
 
-    def prepare(self, pod: SchedulingPod, cluster: SchedulingCluster, /) -> Filter | Rejection | None:
+    def prepare(
+        self, pod: SchedulingPod, cluster: plugin.SchedulingCluster, /
+    ) -> plugin.Filter | plugin.Rejection | None:
         return ResourcesFilter(requests_of(pod, on_node=False), cluster.world.device_classes)
 
 
@@ -44,13 +38,13 @@ def device_class_of(resource: str, classes: Mapping[str, SchedulingDeviceClass])
     )
 
 
-class ResourcesFilter(Filter):
+class ResourcesFilter(plugin.Filter):
     """Compares node by node what is asked with what is left."""
 
     def __init__(self, asked: Amounts, device_classes: Mapping[str, SchedulingDeviceClass]) -> None:
         self.asked, self._device_classes = asked, device_classes
 
-    def check(self, node: NodeInfo) -> Rejection | None:
+    def check(self, node: NodeInfo) -> plugin.Rejection | None:
         short = tuple(self.shortages(node))
         if not short:
             return None
@@ -60,13 +54,15 @@ class ResourcesFilter(Filter):
             "Too many pods" if shortage.resource == "pods" else f"Insufficient {shortage.resource}"
             for shortage in short
         )
-        return Rejection(NodeResourcesFit.name, UNRESOLVABLE if unresolvable else UNSCHEDULABLE, reasons, short)
+        return plugin.Rejection(
+            NodeResourcesFit.name, plugin.UNRESOLVABLE if unresolvable else plugin.UNSCHEDULABLE, reasons, short
+        )
 
-    def shortages(self, node: NodeInfo) -> Iterable[Shortage]:
+    def shortages(self, node: NodeInfo) -> Iterable[plugin.Shortage]:
         """Return what the node has too little of. Raises NotComputed for a resource that devices may stand for."""
         count, room = len(node.pods), node.allocatable.get("pods", 0)
         if count + 1 > room:
-            yield Shortage("pods", 1, count, room)
+            yield plugin.Shortage("pods", 1, count, room)
         for name in (*_FIRST, *sorted(self.asked.keys() - set(_FIRST))):
             asked = self.asked.get(name, 0)
             if asked <= 0 or name == "pods":
@@ -75,5 +71,5 @@ class ResourcesFilter(Filter):
             if asked <= capacity - used:
                 continue
             if name not in _FIRST and not capacity and device_class_of(name, self._device_classes):
-                raise UncomputedFilter(f"devices that stand for {name}")
-            yield Shortage(name, asked, used, capacity)
+                raise plugin.UncomputedFilter(f"devices that stand for {name}")
+            yield plugin.Shortage(name, asked, used, capacity)

@@ -7,14 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from kubectl_kres.model.scheduling import (
-    BindingClass,
-    PersistentVolume,
-    SchedulingPod,
-    SchedulingVolume,
-    SchedulingWorld,
-    StorageClaim,
-)
+from kubectl_kres.model import scheduling
 from kubectl_kres.scheduling.matching_volume import capacity_of, class_of, find_volume, reachable, room_of
 from kubectl_kres.scheduling.node_info import NodeInfo
 from kubectl_kres.scheduling.plugin import UNRESOLVABLE, Filter, Rejection, SchedulingCluster, UncomputedFilter
@@ -26,7 +19,7 @@ NO_PROVISIONER = "kubernetes.io/no-provisioner"
 WAITS_FOR_CONSUMER = "WaitForFirstConsumer"
 
 
-def claim_name(pod: SchedulingPod, volume: SchedulingVolume) -> str | None:
+def claim_name(pod: scheduling.SchedulingPod, volume: scheduling.SchedulingVolume) -> str | None:
     """Return the claim of a volume; None: it is no claim. Source: component-helpers storage/ephemeral/ephemeral.go."""
     if volume.persistent_volume_claim is not None:
         return volume.persistent_volume_claim.claim_name
@@ -42,7 +35,7 @@ class VolumeBinding:
 
     name = "VolumeBinding"
 
-    def prepare(self, pod: SchedulingPod, cluster: SchedulingCluster, /) -> Filter | Rejection | None:
+    def prepare(self, pod: scheduling.SchedulingPod, cluster: SchedulingCluster, /) -> Filter | Rejection | None:
         named = [(volume, name) for volume in pod.spec.volumes or () if (name := claim_name(pod, volume)) is not None]
         if not named:
             return None
@@ -59,7 +52,9 @@ class VolumeBinding:
         return _Binding(bound, tuple(unbound), world)
 
 
-def _fault(pod: SchedulingPod, volume: SchedulingVolume, name: str, world: SchedulingWorld) -> str:
+def _fault(
+    pod: scheduling.SchedulingPod, volume: scheduling.SchedulingVolume, name: str, world: scheduling.SchedulingWorld
+) -> str:
     """Return why a claim cannot be used at all; empty: it can. Source: podHasPVCs."""
     namespace = pod.metadata.namespace
     claim = world.claims.get((namespace, name))
@@ -77,16 +72,16 @@ def _fault(pod: SchedulingPod, volume: SchedulingVolume, name: str, world: Sched
     return ""
 
 
-def _made_for(pod: SchedulingPod, claim: StorageClaim) -> bool:
+def _made_for(pod: scheduling.SchedulingPod, claim: scheduling.StorageClaim) -> bool:
     owners = claim.metadata.owner_references or ()
     return any(owner.controller and owner.uid == pod.metadata.uid for owner in owners)
 
 
-def is_bound(claim: StorageClaim) -> bool:
+def is_bound(claim: scheduling.StorageClaim) -> bool:
     return bool(claim.spec.volume_name) and BIND_COMPLETED in (claim.metadata.annotations or {})
 
 
-def waits_for_consumer(claim: StorageClaim, world: SchedulingWorld) -> bool:
+def waits_for_consumer(claim: scheduling.StorageClaim, world: scheduling.SchedulingWorld) -> bool:
     """Return whether the claim waits for its first consumer. Source: component-helpers pv_helpers.go
     IsDelayBindingMode.
     """
@@ -98,11 +93,14 @@ class _Binding(Filter):
     """Looks node by node whether bound volumes can be reached and the other claims find one."""
 
     def __init__(
-        self, bound: tuple[StorageClaim, ...], unbound: tuple[StorageClaim, ...], world: SchedulingWorld
+        self,
+        bound: tuple[scheduling.StorageClaim, ...],
+        unbound: tuple[scheduling.StorageClaim, ...],
+        world: scheduling.SchedulingWorld,
     ) -> None:
         self._bound, self._unbound, self._world = bound, unbound, world
         wanted = {class_of(claim) for claim in unbound}
-        self._volumes: Mapping[str, list[PersistentVolume]] = {
+        self._volumes: Mapping[str, list[scheduling.PersistentVolume]] = {
             name: sorted(
                 (volume for volume in world.volumes.values() if volume.spec.storage_class_name == name),
                 key=lambda volume: volume.metadata.name,
@@ -140,8 +138,8 @@ class _Binding(Filter):
         """Return whether the unbound claims find volumes or can be given one, and whether there is room for these."""
         if not self._unbound:
             return True, True
-        provision: list[StorageClaim] = []
-        search: list[StorageClaim] = []
+        provision: list[scheduling.StorageClaim] = []
+        search: list[scheduling.StorageClaim] = []
         for claim in self._unbound:
             selected = (claim.metadata.annotations or {}).get(_SELECTED_NODE)
             if selected is None:
@@ -153,7 +151,9 @@ class _Binding(Filter):
         provision += self._find_unmatched_claims(search, node)
         return self._provisions(provision, node) if provision else (True, True)
 
-    def _find_unmatched_claims(self, claims: Iterable[StorageClaim], node: NodeInfo) -> Iterator[StorageClaim]:
+    def _find_unmatched_claims(
+        self, claims: Iterable[scheduling.StorageClaim], node: NodeInfo
+    ) -> Iterator[scheduling.StorageClaim]:
         """Claims that no volume there matches, the smallest claim choosing first."""
         chosen: set[str] = set()
         for claim in sorted(claims, key=capacity_of):
@@ -163,7 +163,7 @@ class _Binding(Filter):
             else:
                 chosen.add(volume.metadata.name)
 
-    def _provisions(self, claims: Iterable[StorageClaim], node: NodeInfo) -> tuple[bool, bool]:
+    def _provisions(self, claims: Iterable[scheduling.StorageClaim], node: NodeInfo) -> tuple[bool, bool]:
         """Source: checkVolumeProvisions."""
         for claim in claims:
             storage_class = self._world.classes.get(class_of(claim))
@@ -177,7 +177,7 @@ class _Binding(Filter):
                 return True, False
         return True, True
 
-    def _has_room(self, claim: StorageClaim, storage_class: BindingClass, node: NodeInfo) -> bool:
+    def _has_room(self, claim: scheduling.StorageClaim, storage_class: scheduling.BindingClass, node: NodeInfo) -> bool:
         """Return whether a driver that says how much room there is has enough for a claim. Source:
         hasEnoughCapacity.
         """

@@ -13,16 +13,7 @@ from msgspec import Struct, ValidationError, structs
 
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, Server
-from kubectl_kres.admission.quota.quota_admission import (
-    RESOURCE_CLAIMS,
-    Quota,
-    QuotaRequest,
-    charges,
-    claim_request,
-    device_request,
-    evaluate,
-    with_used,
-)
+from kubectl_kres.admission.quota import quota_admission
 from kubectl_kres.admission.request.made_objects import of_struct
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
 from kubectl_kres.model.objects import Metadata, decode_object, mapping, on_wire
@@ -53,7 +44,7 @@ class Creation(Struct, frozen=True):
 
     kind: str
     name: str
-    request: QuotaRequest
+    request: quota_admission.QuotaRequest
     path: str = ""
     object: PersistentVolumeClaim | ResourceClaim | None = None
     count: int = 1
@@ -103,7 +94,7 @@ def _volume_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Cre
         except ValidationError:
             continue
         request, path = (
-            claim_request(with_default_class(claim, policies), server),
+            quota_admission.claim_request(with_default_class(claim, policies), server),
             f"{volume.path}.ephemeral.volumeClaimTemplate",
         )
         yield Creation("PersistentVolumeClaim", name, request, path, claim, review=review)
@@ -120,7 +111,7 @@ def _device_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Cre
         if policies.reviewer is not None:
             review = policies.review(of_struct(claim, "resource.k8s.io/v1", "ResourceClaim"), server)
             claim = decode_object(review.object, ResourceClaim)
-        request = device_request(claim, server, policies.extended)
+        request = quota_admission.device_request(claim, server, policies.extended)
         yield Creation("ResourceClaim", name, request, f"spec.resourceClaims[{index}]", claim, review=review)
 
 
@@ -131,11 +122,11 @@ def made_pod(pod: Pod, policies: Policies, server: Server) -> ObjectReview:
     return policies.review(of_struct(pod, "v1", "Pod"), server, whole=False)
 
 
-def object_charges(creations: Sequence[Creation], quotas: Sequence[Quota]) -> Iterator[QuotaCharge]:
+def object_charges(creations: Sequence[Creation], quotas: Sequence[quota_admission.Quota]) -> Iterator[QuotaCharge]:
     """Yield what objects cost each quota, one after the other."""
     for creation in creations:
         for _ in range(creation.count):
-            yield from charges(creation.request, quotas)
+            yield from quota_admission.charges(creation.request, quotas)
 
 
 def refusals_of(creations: Sequence[Creation], policies: Policies, server: Server) -> tuple[Refusal, ...]:
@@ -145,7 +136,7 @@ def refusals_of(creations: Sequence[Creation], policies: Policies, server: Serve
         refusals = _refusals(creation, structs.replace(policies, quotas=quotas), server)
         if refusals:
             return tuple(refusals)
-        quotas = with_used(quotas, charges(creation.request, quotas))
+        quotas = quota_admission.with_used(quotas, quota_admission.charges(creation.request, quotas))
     return ()
 
 
@@ -159,7 +150,7 @@ def _refusals(creation: Creation, policies: Policies, server: Server) -> list[Re
         return [prefix_paths(refusal, creation.path) for refusal in creation.review.refusals]
     if "ResourceQuota" in server.disabled_plugins:
         return []
-    return list(evaluate(creation.request, policies.quotas, server.limited_resources).refusals)
+    return list(quota_admission.evaluate(creation.request, policies.quotas, server.limited_resources).refusals)
 
 
 def prefix_paths(refusal: Refusal, path: str) -> Refusal:
@@ -172,6 +163,6 @@ def prefix_paths(refusal: Refusal, path: str) -> Refusal:
 
 
 __all__ = [
-    "CLAIMS", "RESOURCE_CLAIMS", "Creation", "EphemeralVolume", "Unparsable", "ephemeral_volumes", "makes_objects",
+    "CLAIMS", "Creation", "EphemeralVolume", "Unparsable", "ephemeral_volumes", "makes_objects",
     "object_charges", "objects_of", "prefix_paths", "refusals_of", "template_names",
 ]  # fmt: skip

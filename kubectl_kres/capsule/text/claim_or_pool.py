@@ -8,14 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import (
-    ClaimExplanation,
-    Compared,
-    PoolExplanation,
-    PoolOption,
-    QueueTurn,
-    StoredCondition,
-)
+from kubectl_kres.capsule.reports.explain import explain_claim_or_pool
 from kubectl_kres.capsule.reports.explain.explain_tenant import TenantExplanation, TenantItem, TenantUse, TenantUsers
 from kubectl_kres.capsule.text.claim import claim_brief, may_lines, nothing_helps, quota_lines, ways_lines
 from kubectl_kres.capsule.text.claims import TONES
@@ -59,9 +52,9 @@ RESULTS = {
 }
 
 
-def row_of(value: ClaimExplanation | PoolExplanation) -> Row:
+def row_of(value: explain_claim_or_pool.ClaimExplanation | explain_claim_or_pool.PoolExplanation) -> Row:
     """Return the row of one of many objects."""
-    if isinstance(value, ClaimExplanation):
+    if isinstance(value, explain_claim_or_pool.ClaimExplanation):
         claim = value.claim
         fix = claim.ways[0].text if claim.ways else ""
         return Row(
@@ -78,13 +71,22 @@ def row_of(value: ClaimExplanation | PoolExplanation) -> Row:
     return Row(pool.subject, word, tone, reason or (pool.warnings[0] if pool.warnings else ""))
 
 
-def brief(value: ClaimExplanation | PoolExplanation, more: str) -> Brief:
+def brief(value: explain_claim_or_pool.ClaimExplanation | explain_claim_or_pool.PoolExplanation, more: str) -> Brief:
     """In few words. ``more``: the command that gives the whole answer."""
-    return claim_brief(value.claim, more) if isinstance(value, ClaimExplanation) else pool_brief(value.pool, more)
+    return (
+        claim_brief(value.claim, more)
+        if isinstance(value, explain_claim_or_pool.ClaimExplanation)
+        else pool_brief(value.pool, more)
+    )
 
 
 def claim_lines(
-    claim_explanation: ClaimExplanation, *, steps: bool = False, now: str = "", color: bool = False, width: int = 80
+    claim_explanation: explain_claim_or_pool.ClaimExplanation,
+    *,
+    steps: bool = False,
+    now: str = "",
+    color: bool = False,
+    width: int = 80,
 ) -> Iterator[str]:
     """Yield every line about a claim. ``steps``: with every turn of the queue and every term of the quota."""
     for line in claim_page(claim_explanation, steps=steps, width=width, now=now):
@@ -92,7 +94,7 @@ def claim_lines(
 
 
 def explain_pool_lines(
-    pool_explanation: PoolExplanation,
+    pool_explanation: explain_claim_or_pool.PoolExplanation,
     *,
     steps: bool = False,
     now: str = "",
@@ -105,7 +107,9 @@ def explain_pool_lines(
         yield draw(line, color=color)
 
 
-def claim_page(claim_explanation: ClaimExplanation, *, steps: bool, width: int, now: str = "") -> Iterator[Line]:
+def claim_page(
+    claim_explanation: explain_claim_or_pool.ClaimExplanation, *, steps: bool, width: int, now: str = ""
+) -> Iterator[Line]:
     """Yield the same as ``claim_lines``, not drawn yet."""
     claim = claim_explanation.claim
     name = claim.subject.key
@@ -133,7 +137,7 @@ def claim_page(claim_explanation: ClaimExplanation, *, steps: bool, width: int, 
     yield from remarks(groups, (), claim.unseen, width)
 
 
-def _remedies(claim_explanation: ClaimExplanation, width: int) -> Iterator[Line]:
+def _remedies(claim_explanation: explain_claim_or_pool.ClaimExplanation, width: int) -> Iterator[Line]:
     claim = claim_explanation.claim
     if not claim.ways and not claim.is_waiting:
         return
@@ -150,7 +154,7 @@ def _titled_lines(title: str, texts: Sequence[str], width: int) -> Iterator[Line
         yield from tone_lines("", wrap_text(text, width, first="  ", rest="    "))
 
 
-def option_text(pool_option: PoolOption) -> str:
+def option_text(pool_option: explain_claim_or_pool.PoolOption) -> str:
     """Return how a pool that serves the namespace suits the claim."""
     named = " (named)" if pool_option.named else ""
     if pool_option.missing:
@@ -180,7 +184,9 @@ def _checks(checks: Sequence[Check], width: int) -> Iterator[Line]:
             yield from tone_lines("bad", wrap_text(text, width, first="  ", rest="    "))
 
 
-def _turn_lines(turns: Sequence[QueueTurn], *, steps: bool, width: int, now: str) -> Iterator[Line]:
+def _turn_lines(
+    turns: Sequence[explain_claim_or_pool.QueueTurn], *, steps: bool, width: int, now: str
+) -> Iterator[Line]:
     if not turns:
         return
     yield [("", "")]
@@ -208,7 +214,7 @@ def _turn_lines(turns: Sequence[QueueTurn], *, steps: bool, width: int, now: str
             yield from tone_lines("warn", wrap_text(compared_text(compared), width, first=indent, rest=f"{indent}  "))
 
 
-def compared_text(compared: Compared) -> str:
+def compared_text(compared: explain_claim_or_pool.Compared) -> str:
     """Return how one resource fares at a claim's turn."""
     requested_text = f"{compared.resource}: asks for {compared.asked}"
     if compared.closed_by is not None:
@@ -227,7 +233,7 @@ def _left_out(kept: int, waiting: int) -> str:
     return f"not shown: {' and '.join(parts)}" if parts else ""
 
 
-def _conditions(stored_conditions: Sequence[StoredCondition], width: int) -> Iterator[Line]:
+def _conditions(stored_conditions: Sequence[explain_claim_or_pool.StoredCondition], width: int) -> Iterator[Line]:
     if not stored_conditions:
         return
     yield [("", "")]
@@ -256,7 +262,7 @@ def _term(path: str) -> str:
 
 
 def pool_page(
-    pool_explanation: PoolExplanation, *, steps: bool, ascii_only: bool, width: int, now: str = ""
+    pool_explanation: explain_claim_or_pool.PoolExplanation, *, steps: bool, ascii_only: bool, width: int, now: str = ""
 ) -> Iterator[Line]:
     """Yield the same as ``explain_pool_lines``, not drawn yet."""
     yield from pool_lines(pool_explanation.pool, whole=True, ascii_only=ascii_only, width=width, now=now)

@@ -12,16 +12,8 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.policies.cel.base import values
 from kubectl_kres.policies.cel.base.types import BOOL, DYN, NULL, STRING, Type, list_of, parse_type
-from kubectl_kres.policies.cel.base.values import (
-    PER_CALL,
-    PER_POLICY,
-    CompileError,
-    CostExceeded,
-    EvalError,
-    InstantiationError,
-    NotComputed,
-)
 from kubectl_kres.policies.cel.evaluation.environment import Environment
 from kubectl_kres.policies.cel.evaluation.evaluate import CompiledExpression, compile_expression
 from kubectl_kres.policies.cel.libraries.kubernetes import authorizer_of, request_check_of
@@ -30,7 +22,7 @@ from kubectl_kres.policies.rules.typed_objects import typed_as, typed_object
 
 Raw = Mapping[str, Any]
 OUT_OF_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run"
-_CONDITIONS_BUDGET = PER_POLICY // 4
+_CONDITIONS_BUDGET = values.PER_POLICY // 4
 
 _KIND = {"group": "string", "version": "string", "kind": "string"}
 _RESOURCE = {"group": "string", "version": "string", "resource": "string"}
@@ -121,13 +113,13 @@ class Expression:
             environment_of = environment_of.with_variables(fields)
         try:
             program = _compile_cached(text, environment_of) if not fields else compile_expression(text, environment_of)
-        except CompileError as error:
+        except values.CompileError as error:
             self.fault = f"compilation failed: {error}"
             return
-        except InstantiationError as error:
+        except values.InstantiationError as error:
             self.fault, self.internal = f"program instantiation failed: {error}", True
             return
-        except NotComputed as error:
+        except values.NotComputed as error:
             self.unknown = str(error)
             return
         if wanted and program.kind not in wanted:
@@ -197,18 +189,18 @@ class Variables:
     def _compute_variable(self, name: str) -> Any:
         expression = self.expressions.get(name)
         if expression is None:
-            return EvalError(f"no such key: {name}")
+            return values.EvalError(f"no such key: {name}")
         if expression.unknown:
-            return NotComputed(expression.unknown)
+            return values.NotComputed(expression.unknown)
         if expression.program is None:
-            return EvalError(f'composited variable "{name}" fails to compile: {expression.fault}')
+            return values.EvalError(f'composited variable "{name}" fails to compile: {expression.fault}')
         try:
             value, cost = expression.program.evaluate({**self.names, "variables": self}, self.most)
-        except CostExceeded as error:
-            self.cost += PER_CALL
-            return EvalError(f'composited variable "{name}" fails to evaluate: {error.message}')
-        except EvalError as error:
-            return EvalError(f'composited variable "{name}" fails to evaluate: {error.message}')
+        except values.CostExceeded as error:
+            self.cost += values.PER_CALL
+            return values.EvalError(f'composited variable "{name}" fails to evaluate: {error.message}')
+        except values.EvalError as error:
+            return values.EvalError(f'composited variable "{name}" fails to evaluate: {error.message}')
         self.cost += cost
         return value
 
@@ -220,10 +212,10 @@ class UnknownValue:
         self.what = what
 
     def has_field(self, _name: str) -> bool:
-        raise NotComputed(self.what)
+        raise values.NotComputed(self.what)
 
     def get_field(self, _name: str) -> Any:
-        raise NotComputed(self.what)
+        raise values.NotComputed(self.what)
 
 
 class Result(Struct, frozen=True):
@@ -245,8 +237,8 @@ class Evaluation:
         names: Mapping[str, Any],
         variables: Mapping[str, Expression],
         *,
-        budget: int = PER_POLICY,
-        maximum: int = PER_CALL,
+        budget: int = values.PER_POLICY,
+        maximum: int = values.PER_CALL,
     ) -> None:
         self.variables = Variables(variables, names, maximum)
         self.names = {**names, "variables": self.variables}
@@ -255,16 +247,16 @@ class Evaluation:
     def run(self, expression: Expression) -> Result:
         """Raises OutOfBudget, NotComputed."""
         if expression.unknown:
-            raise NotComputed(expression.unknown)
+            raise values.NotComputed(expression.unknown)
         if expression.program is None:
             return Result(error=f"compilation error: {expression.fault}")
         before = self.variables.cost
         value, cost, error = None, 0, ""
         try:
             value, cost = expression.program.evaluate(self.names, self.most)
-        except CostExceeded as fault:
-            cost, error = PER_CALL, fault.message
-        except EvalError as fault:
+        except values.CostExceeded as fault:
+            cost, error = values.PER_CALL, fault.message
+        except values.EvalError as fault:
             error = fault.message
         self.budget -= cost + self.variables.cost - before
         if self.budget < 0:

@@ -22,15 +22,8 @@ from kubectl_kres.render.text.line import (
 from kubectl_kres.render.text.remarks import last_edit_texts, remarks
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import cost_lines, tables
+from kubectl_kres.render.verdict import headline
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import (
-    PARTLY,
-    cause,
-    lacks_limit_ranges,
-    refusal_reason,
-    unread_caveat,
-    verdict_word,
-)
 from kubectl_kres.render.verdict.object_list import Row
 from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.reports.common.explanation import Demand, Explanation
@@ -73,7 +66,7 @@ def brief(policy_explanation: PolicyExplanation, more: str) -> Brief:
     words, tone = policy_word(policy_explanation)
     refused = policy_explanation.verdict is not None and policy_explanation.verdict.allowed is not True
     summary = _summary(policy_explanation) if refused or not policy_explanation.remedies else ""
-    seen = "" if policy_explanation.complete else PARTLY
+    seen = "" if policy_explanation.complete else headline.PARTLY
     text = f": {policy_explanation.subject.full_name}{f': {summary}' if summary else ''}"
     return with_remedies(Brief(tone, f"{words}{seen}", text, next=more), policy_explanation.remedies)
 
@@ -81,7 +74,7 @@ def brief(policy_explanation: PolicyExplanation, more: str) -> Brief:
 def policy_word(policy_explanation: PolicyExplanation) -> tuple[str, Tone]:
     """Return what the answer comes to, in a word, and its tone."""
     if policy_explanation.verdict is not None:
-        return verdict_word(policy_explanation.verdict)
+        return headline.verdict_word(policy_explanation.verdict)
     uses = [use for report in policy_explanation.quotas for use in report.uses]
     if any(use.is_exceeded for use in uses):
         return "over", "bad"
@@ -92,7 +85,7 @@ def policy_word(policy_explanation: PolicyExplanation) -> tuple[str, Tone]:
 
 def _summary(policy_explanation: PolicyExplanation) -> str:
     if policy_explanation.verdict is not None and policy_explanation.verdict.allowed is not True:
-        return refusal_reason(policy_explanation.verdict)
+        return headline.refusal_reason(policy_explanation.verdict)
     if policy_explanation.contradictions and not any(
         use.is_exceeded for report in policy_explanation.quotas for use in report.uses
     ):
@@ -145,7 +138,7 @@ def policy_lines(
         yield [("", "")]
         yield from quota_lines(report, ascii_only=ascii_only, width=width)
     for demand in policy_explanation.demands:
-        yield from _demand(demand, width, seen=not lacks_limit_ranges(policy_explanation.unseen))
+        yield from _demand(demand, width, seen=not headline.lacks_limit_ranges(policy_explanation.unseen))
     groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
         ("warn", "warning", policy_explanation.warnings),
         ("quiet", "changed", tuple(last_edit_texts(policy_explanation.edits, now))),
@@ -161,13 +154,13 @@ def head_lines(policy_explanation: PolicyExplanation, width: int) -> Iterator[Li
         return
     text, tone = policy_word(policy_explanation)
     if verdict.allowed is True:
-        text = text if policy_explanation.complete else f"{text}{PARTLY}"
+        text = text if policy_explanation.complete else f"{text}{headline.PARTLY}"
         counted = ", already counted in the quotas" if policy_explanation.counted and policy_explanation.costs else ""
         first, *rest = wrap_text(f"{text}: {policy_explanation.subject.full_name}{counted}", width, rest="  ")
         yield [(tone, text), ("", first[len(text) :])]
         yield from tone_lines("", rest)
     else:
-        reason = refusal_reason(verdict)
+        reason = headline.refusal_reason(verdict)
         first, *rest = wrap_text(f"{text}: {policy_explanation.subject.full_name}: {reason}", width, rest="  ")
         yield [(tone, text), ("", first[len(text) :])]
         yield from tone_lines("", rest)
@@ -206,7 +199,7 @@ def bare_lines(explanation: Explanation, subject: ObjectRef, width: int, maximum
     head = f"a pod of one container without requests and limits{alone}"
     allowed = explanation.verdict.allowed
     if allowed is True:
-        seen = "" if alone or explanation.complete else PARTLY
+        seen = "" if alone or explanation.complete else headline.PARTLY
         quality = f", QoS class {explanation.qos.name}" if explanation.qos is not None else ""
         fits = [cost.fits for cost in explanation.quotas if cost.fits is not None]
         room = f"; quotas have room for {min(fits)} such pod{'s' * (min(fits) != 1)}" if fits and not alone else ""
@@ -215,7 +208,7 @@ def bare_lines(explanation: Explanation, subject: ObjectRef, width: int, maximum
         word = (
             "may be refused"
             if allowed is None
-            else f"is refused{unread_caveat(explanation.verdict.message, explanation.unseen)}"
+            else f"is refused{headline.unread_caveat(explanation.verdict.message, explanation.unseen)}"
         )
         yield from tone_lines("bad", wrap_text(f"{head} {word}: {_refusal_reason(explanation)}", width, rest="  "))
         for index, remedy in enumerate(explanation.remedies[:maximum]):
@@ -229,7 +222,7 @@ def bare_lines(explanation: Explanation, subject: ObjectRef, width: int, maximum
 
 def _refusal_reason(explanation: Explanation) -> str:
     """Why it is refused, in our words where they are known: the server's name the container, which is made up."""
-    if known := cause(explanation.verdict.findings):
+    if known := headline.cause(explanation.verdict.findings):
         return known
     message = explanation.verdict.message
     return (message.partition(" is forbidden: ")[2] or message.partition(" is invalid: ")[2] or message).strip()

@@ -11,15 +11,7 @@ from kubectl_kres.admission.base.draft import Unparsable, parse_list
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity, from_json
-from kubectl_kres.vpa.model import (
-    KIND,
-    ContainerPolicy,
-    EvictionRequirement,
-    StartupBoost,
-    VerticalPodAutoscaler,
-    has_boost,
-    mode_of,
-)
+from kubectl_kres.vpa import model
 from kubectl_kres.vpa.rules.amounts import Amounts, AmountStep, BoundedAmount, Bounds
 
 #: The name of the policy for all containers that have none of their own.
@@ -75,7 +67,7 @@ class Autoscaler(Struct, frozen=True):
     recommended: tuple[Recommended, ...] | None
     boosts: bool = False
     min_replicas: int | None = None
-    requirements: tuple[EvictionRequirement, ...] = ()
+    requirements: tuple[model.EvictionRequirement, ...] = ()
 
     def policy(self, container: str) -> ScalingPolicy | None:
         """Return the policy of a container; None: it has none. Source: pkg/utils/vpa/api.go
@@ -107,13 +99,13 @@ class Autoscaler(Struct, frozen=True):
         return other is None or (self.created, self.source.name) < (other.created, other.source.name)
 
 
-def parse_autoscaler(vpa: VerticalPodAutoscaler) -> Autoscaler | None:
+def parse_autoscaler(vpa: model.VerticalPodAutoscaler) -> Autoscaler | None:
     """Return the autoscaler; None: it names no controller, so that it is about nothing. Raises Unparsable."""
     reference = vpa.spec.target_ref
     if reference is None:
         return None
     meta = vpa.metadata
-    source = Source(KIND, meta.name, meta.namespace)
+    source = Source(model.KIND, meta.name, meta.namespace)
     policy = vpa.spec.resource_policy
     policies: dict[str, ScalingPolicy] = {}
     for index, container_policy in enumerate((policy.container_policies if policy is not None else None) or ()):
@@ -125,18 +117,18 @@ def parse_autoscaler(vpa: VerticalPodAutoscaler) -> Autoscaler | None:
     return Autoscaler(
         source,
         (reference.kind, reference.name),
-        mode_of(vpa),
+        model.mode_of(vpa),
         meta.creation_timestamp or "",
         policies,
         _boost(vpa.spec.startup_boost, source, "spec.startupBoost"),
         _parse_recommendation(vpa, source),
-        has_boost(vpa),
+        model.has_boost(vpa),
         update.min_replicas if update is not None else None,
         (update.eviction_requirements if update is not None else None) or (),
     )
 
 
-def _policy(policy: ContainerPolicy, source: Source, path: str) -> ScalingPolicy:
+def _policy(policy: model.ContainerPolicy, source: Source, path: str) -> ScalingPolicy:
     return ScalingPolicy(
         policy.mode or "Auto",
         policy.controlled_values != "RequestsOnly",
@@ -151,7 +143,7 @@ def _bounds(raw: Mapping[str, Any] | None, source: Source, path: str) -> Bounds:
     return {name: (quantity, source.at_path(f"{path}[{name}]")) for name, quantity in parsed.items()}
 
 
-def _boost(boost: StartupBoost | None, source: Source, path: str) -> Boost | None:
+def _boost(boost: model.StartupBoost | None, source: Source, path: str) -> Boost | None:
     if boost is None:
         return None
     field_source = source.at_path(f"{path}.cpu")
@@ -164,7 +156,7 @@ def _boost(boost: StartupBoost | None, source: Source, path: str) -> Boost | Non
     return Boost(boost.cpu.type or "Factor", boost.cpu.factor, quantity, field_source)
 
 
-def _parse_recommendation(vpa: VerticalPodAutoscaler, source: Source) -> tuple[Recommended, ...] | None:
+def _parse_recommendation(vpa: model.VerticalPodAutoscaler, source: Source) -> tuple[Recommended, ...] | None:
     recommendation = vpa.status.recommendation
     if recommendation is None:
         return None

@@ -16,14 +16,7 @@ from msgspec import Struct
 
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.policies.cel.base.values import NONE, EvalError, LibraryValue, NotComputed, Optional, size
-from kubectl_kres.policies.cel.libraries.addresses import (
-    URL,
-    BadAddress,
-    BadURL,
-    parse_address,
-    parse_prefix,
-    parse_url,
-)
+from kubectl_kres.policies.cel.libraries import addresses
 from kubectl_kres.policies.cel.libraries.formats import FORMATS
 from kubectl_kres.policies.cel.libraries.overload import Overload, cost_tenth, overload
 from kubectl_kres.policies.cel.libraries.strings import go_quoted
@@ -178,21 +171,21 @@ def _quantities() -> Iterator[Overload]:
 
 def _url(text: str) -> LibraryValue:
     try:
-        url = parse_url(text)
-    except BadURL as error:
+        url = addresses.parse_url(text)
+    except addresses.BadURL as error:
         raise EvalError(f"URL parse error during conversion from string: parse {go_quoted(text)}: {error}") from None
     return LibraryValue(URL_TYPE, url.text, url)
 
 
 def _is_url(text: str) -> bool:
     try:
-        parse_url(text)
-    except BadURL:
+        addresses.parse_url(text)
+    except addresses.BadURL:
         return False
     return True
 
 
-def _on_url(read: Callable[[URL], Any]) -> Callable[[LibraryValue], Any]:
+def _on_url(read: Callable[[addresses.URL], Any]) -> Callable[[LibraryValue], Any]:
     return lambda value: read(value.value)
 
 
@@ -213,8 +206,8 @@ def _urls() -> Iterator[Overload]:
 
 def _address(text: str) -> IPv4Address | IPv6Address:
     try:
-        return parse_address(text)
-    except BadAddress as error:
+        return addresses.parse_address(text)
+    except addresses.BadAddress as error:
         raise EvalError(str(error)) from None
 
 
@@ -225,24 +218,24 @@ def _ip(text: str) -> LibraryValue:
 
 def _is_ip(text: str) -> bool:
     try:
-        parse_address(text)
-    except BadAddress:
+        addresses.parse_address(text)
+    except addresses.BadAddress:
         return False
     return True
 
 
 def _cidr(text: str) -> LibraryValue:
     try:
-        address, bits = parse_prefix(text)
-    except BadAddress as error:
+        address, bits = addresses.parse_prefix(text)
+    except addresses.BadAddress as error:
         raise EvalError(f"network address parse error during conversion from string: {error}") from None
     return LibraryValue(CIDR, (address, bits), _Prefix(address, bits))
 
 
 def _is_cidr(text: str) -> bool:
     try:
-        parse_prefix(text)
-    except BadAddress:
+        addresses.parse_prefix(text)
+    except addresses.BadAddress:
         return False
     return True
 
