@@ -8,10 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from kubectl_kres.model import scheduling
-from kubectl_kres.scheduling.matching_volume import class_of
-from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo
-from kubectl_kres.scheduling.plugin import UNRESOLVABLE, UNSCHEDULABLE, Filter, Rejection, SchedulingCluster
-from kubectl_kres.scheduling.volume_binding import WAITS_FOR_CONSUMER, claim_name, not_found
+from kubectl_kres.scheduling.node_info import (
+    UNRESOLVABLE,
+    UNSCHEDULABLE,
+    BoundPod,
+    Filter,
+    NodeInfo,
+    Rejection,
+    SchedulingCluster,
+)
+from kubectl_kres.scheduling.volume_binding import WAITS_FOR_CONSUMER, claim_name, class_of, not_found
 
 ONE_POD = "ReadWriteOncePod"
 _IN_USE = (

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.draft import SIDES, Slot, Unparsable
 from kubectl_kres.admission.request.new_pod import PodWebhook, Policies
-from kubectl_kres.admission.resize.resize_pod import resize
+from kubectl_kres.admission.resize import resize
 from kubectl_kres.model.admission_objects import WebhookConfiguration
 from kubectl_kres.model.objects import Raw, decode_object, mapping
 from kubectl_kres.model.pod import Pod
@@ -38,8 +38,7 @@ from kubectl_kres.simulate.tables import Tables
 from kubectl_kres.vpa.model import WEBHOOK, PodDisruptionBudget, VerticalPodAutoscaler
 from kubectl_kres.vpa.registration import selects, webhook_of
 from kubectl_kres.vpa.rules import updater
-from kubectl_kres.vpa.rules.amounts import WebhookFault
-from kubectl_kres.vpa.rules.autoscaler import Autoscaler, parse_autoscaler
+from kubectl_kres.vpa.rules.autoscaler import Autoscaler, WebhookFault, parse_autoscaler
 from kubectl_kres.vpa.rules.webhook import Owner, controlling_autoscalers, scaled_containers
 
 

@@ -20,7 +20,6 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ManagedMetadata, Raw, decode_object
 from kubectl_kres.model.objects import Namespace as NamespaceObject
 from kubectl_kres.simulate import change
-from kubectl_kres.simulate.evaluated_pods import EvaluatedPods
 from kubectl_kres.simulate.explore import MOST_STATES, FinalStates
 from kubectl_kres.simulate.final_states import FinalState
 from kubectl_kres.simulate.live import OF_CLUSTER, class_of, raw_of, state_of, world_of
@@ -29,6 +28,7 @@ from kubectl_kres.simulate.plugins import POLICIES, parameters_of
 from kubectl_kres.simulate.requests import StepAnswer
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import HOOKS, Key, pods_of
+from kubectl_kres.simulate.tables import EvaluatedPods
 from kubectl_kres.store.parameters import parameters
 from kubectl_kres.store.store import Store
 

@@ -13,8 +13,7 @@ import msgspec
 from kubectl_kres.admission.base.draft import parse_list
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, Server, invalid_object, join_messages
 from kubectl_kres.admission.base.outcome import number as value_error
-from kubectl_kres.admission.decoding.decode import strict_refusal
-from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
+from kubectl_kres.admission.decoding import strict_refusal, unknown_fields
 from kubectl_kres.admission.quota.quota_admission import Quota, resource_of
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies

@@ -1,4 +1,7 @@
-"""Everything of a simulation that is looked up by number: templates, shapes, worlds, measures, and what each costs."""
+"""Everything of a simulation that is looked up by number: templates, shapes, worlds, measures, and what each costs.
+
+What admission makes of pods that differ in their names alone, found once for all namespaces of a change.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +10,93 @@ from contextlib import suppress
 from typing import Any
 
 import msgspec
+from msgspec.structs import fields, replace
 
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, Server
 from kubectl_kres.admission.quota import quota_admission
-from kubectl_kres.admission.request.made_objects import job_raw, revision_raw
+from kubectl_kres.admission.quota.quota_admission import QuotaRequest
 from kubectl_kres.admission.request.new_pod import ObjectReview, PodWebhook, Policies, admit, quota_request
-from kubectl_kres.admission.request.pod_objects import objects_of, refusals_of
+from kubectl_kres.admission.request.pod_objects import job_raw, objects_of, refusals_of, revision_raw
 from kubectl_kres.admission.request.volume_claims import create_claim, made_claim, with_default_class, with_review
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Raw, ResourceQuota, decode_object
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import Container, Pod, PodSpec
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.policies.rules.policy import Look, no_parameters
 from kubectl_kres.simulate import state
-from kubectl_kres.simulate.evaluated_pods import EvaluatedPods, Stored
 from kubectl_kres.simulate.plugins import POLICIES, Plugins, is_silent, plugins_of
 from kubectl_kres.simulate.shapes import SUFFIX, Measures, Shape, add_costs, pod_of, shape_fields, without_quotas
 
+#: A pod as it is stored, pruned as shapes are, and what the quotas count of it.
+Stored = tuple[Mapping[str, Any], QuotaRequest]
+#: So many answers are kept: after that all are found anew, so that memory has a bound.
+_KEPT = 20_000
+
 _GROUPS = ("containers", "initContainers")
+_SPEC = tuple(field.encode_name for field in fields(PodSpec) if field.encode_name not in _GROUPS)
+_CONTAINER = tuple(field.encode_name for field in fields(Container) if field.encode_name not in {"name", "image"})
+_ENCODE = msgspec.json.Encoder().encode
+
+
+class EvaluatedPods:
+    """Answers by what decides and by what of a template is looked at.
+
+    Only of templates that the server took already: their names are valid. No name stands in an answer that admits the
+    pod but those of the containers, and none in one that refuses it but the pod's, with which it begins.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[bytes, bytes], tuple[str, tuple[Stored, ...], tuple[Outcome, ...]]] = {}
+
+    def get(self, deciding: bytes, template: Raw, pod: str) -> tuple[tuple[Stored, ...], tuple[Outcome, ...]]:
+        """Return every way in which the pod is stored, and every refusal of it; both empty where it is not known."""
+        namesake, stored, refused = self._known.get((deciding, _cache_key(template)), ("", (), ()))
+        return (
+            tuple((_set_container_names(item, template), request) for item, request in stored),
+            tuple(_told_of(pod, namesake, outcome) for outcome in refused),
+        )
+
+    def put(
+        self, deciding: bytes, template: Raw, pod: str, pairs: Iterable[Stored], refused: Iterable[Outcome]
+    ) -> None:
+        """What was found of a template whose pod is admitted or refused, whatever the order of LimitRanges."""
+        if len(self._known) >= _KEPT:
+            self._known.clear()
+        stored, outcomes = tuple(pairs), tuple(replace(outcome, draft=None) for outcome in refused)
+        if bool(stored) != bool(outcomes):
+            self._known[deciding, _cache_key(template)] = pod, stored, outcomes
+
+
+def _told_of(pod: str, namesake: str, outcome: Outcome) -> Outcome:
+    """Return a refusal of one pod as another one is reported it."""
+    refusal = outcome.refusal
+    if refusal is None:
+        return outcome
+    message = refusal.message.replace(f'"{namesake}"', f'"{pod}"', 1)
+    return replace(outcome, refusal=replace(refusal, message=message))
+
+
+def _cache_key(template: Raw) -> bytes:
+    spec = template.get("spec") or {}
+    looked_at = [[spec.get(field) for field in _SPEC]]
+    looked_at += [[[item.get(field) for field in _CONTAINER] for item in spec.get(group) or ()] for group in _GROUPS]
+    return _ENCODE(looked_at)
+
+
+def _set_container_names(stored: Mapping[str, Any], template: Raw) -> Mapping[str, Any]:
+    """With the names of this template's containers."""
+    spec = template.get("spec") or {}
+    return {
+        **stored,
+        **{
+            group: [{**item, "name": own.get("name")} for item, own in zip(stored[group], spec[group], strict=True)]
+            for group in _GROUPS
+            if group in stored
+        },
+    }
+
+
 _CANNOT_BE_CALLED = "failed calling webhook"
 _COUNTED_ALONE = "count/pods"
 #: Of a claim that was read: older snapshots lack it, and it plays no part in what quotas count.

@@ -1,6 +1,8 @@
 """A snapshot to a store, or page by page.
 
 The snapshot that comes with the program, for a first look without a cluster.
+
+A folder of snapshots: which there are, and those of one cluster in the order in which they were taken.
 """
 
 from __future__ import annotations
@@ -15,12 +17,12 @@ from functools import cache, partial
 from io import BufferedReader
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 from msgspec import Struct
 
-from kubectl_kres.errors import NewerSnapshot, SnapshotError
+from kubectl_kres.errors import NewerSnapshot, SnapshotError, UsageError
 from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, is_view
 from kubectl_kres.model.objects import ObjectRef, has_amounts, unreadable
 from kubectl_kres.snapshot import format
@@ -318,3 +320,40 @@ def lines(stream: ByteReader, *, size: int = _BUFFER) -> Iterator[memoryview]:
         end += read
     if end:
         yield memoryview(buffer)[:end]
+
+
+#: What snapshots in a folder are known by.
+ENDINGS = (".kres", ".kres.gz")
+WRITTEN = f"snapshots end in {' or '.join(ENDINGS)}; kubectl kres snapshot --out FILE writes one"
+
+
+class SnapshotFolder(NamedTuple):
+    """The snapshots of a folder, the oldest first. ``broken``: names of files that cannot be read as one."""
+
+    paths: tuple[str, ...]
+    broken: tuple[str, ...] = ()
+
+
+def files(folder: str) -> list[str]:
+    """Return the paths of its snapshots, by name; what they hold was not looked at."""
+    return sorted(str(path) for path in Path(folder).iterdir() if path.name.endswith(ENDINGS) and path.is_file())
+
+
+def moments(folder: str) -> SnapshotFolder:
+    """Look at headers only. Raises UsageError where there is none, or where they are of several clusters."""
+    headers, broken = {}, []
+    for path in files(folder):
+        try:
+            headers[path] = header(path)
+        except SnapshotError:
+            broken.append(Path(path).name)
+    if not headers:
+        unreadable = f": none of {', '.join(broken)} can be read" if broken else ""
+        raise UsageError(f"--snapshot {folder}: there is no snapshot in it{unreadable}", hint=WRITTEN)
+    clusters = sorted({each.context or each.origin for each in headers.values()})
+    if len(clusters) > 1:
+        hint = "go through time in a folder of one cluster; kubectl kres fleet compares several"
+        raise UsageError(
+            f"--snapshot {folder}: its snapshots are of several clusters: {', '.join(clusters)}", hint=hint
+        )
+    return SnapshotFolder(tuple(sorted(headers, key=lambda path: (headers[path].time, path))), tuple(broken))

@@ -16,8 +16,7 @@ from kubectl_kres.admission import limitrange as limitrange_object
 from kubectl_kres.admission.base.draft import Unparsable, draft_pod, parse_list, pod_warnings, round_up
 from kubectl_kres.admission.base.outcome import FieldError, Outcome, Refusal, Server, forbidden, invalid_object
 from kubectl_kres.admission.base.resource_names import given_name
-from kubectl_kres.admission.decoding.decode import with_known_strategy, with_known_volumes
-from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
+from kubectl_kres.admission.decoding import unknown_fields, with_known_strategy, with_known_volumes
 from kubectl_kres.admission.pod.defaulting import without_unknown
 from kubectl_kres.admission.pod.validation import validate_containers, validate_pod_level
 from kubectl_kres.admission.quota import quota_admission, quota_object

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from kubectl_kres.admission.base import outcome
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.decoding.decode import first_unparsable
-from kubectl_kres.admission.decoding.unknown_fields import first_mistyped
+from kubectl_kres.admission.decoding import first_mistyped, first_unparsable
 from kubectl_kres.admission.quota.quota_admission import QuotaRequest, evaluate
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.objects import Raw

@@ -16,7 +16,7 @@ from kubectl_kres.admission.base import outcome
 from kubectl_kres.admission.base.draft import fraction, parse_list
 from kubectl_kres.admission.base.resource_names import label_faults, subdomain_faults
 from kubectl_kres.admission.base.text_rules import backstep_errors, descending_errors, local_errors
-from kubectl_kres.admission.decoding.decode import GATED_SOURCES
+from kubectl_kres.admission.decoding import GATED_SOURCES
 from kubectl_kres.admission.structure import reference_structure as references
 from kubectl_kres.admission.structure.metadata_structure import tag_errors
 from kubectl_kres.admission.structure.placing_structure import selector_errors

@@ -91,7 +91,7 @@ def _explain_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -
     del limits
     if not has_enforced_rules(store, namespace):
         return system.NamespaceRules()
-    from kubectl_kres.capsule.reports.common.rule_summaries import summaries_of_namespace
+    from kubectl_kres.capsule.reports.common.tenancy import summaries_of_namespace
 
     return system.NamespaceRules(summaries_of_namespace(store, namespace))
 

@@ -1,6 +1,8 @@
 """Explanations of claims and pools as text: verdict and remedy first, then how it came about.
 
 The explanation of a Tenant as text.
+
+A Tenant's rules about pods as text.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ from kubectl_kres.capsule.reports.explain.explain_tenant import TenantExplanatio
 from kubectl_kres.capsule.text.claim import claim_brief, may_lines, nothing_helps, quota_lines, ways_lines
 from kubectl_kres.capsule.text.claims import TONES
 from kubectl_kres.capsule.text.pools import pool_brief, pool_lines, pool_word
-from kubectl_kres.capsule.text.rules import rule_lines
 from kubectl_kres.provenance.journal import Check, Derive
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.render.quota.quota_blocks import tree_lines
@@ -33,8 +34,34 @@ from kubectl_kres.render.text.line import (
 from kubectl_kres.render.text.remarks import last_edit_texts, remarks
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.object_list import Row
+from kubectl_kres.reports.common.parts import RuleSummary
 from kubectl_kres.reports.common.resource_lists import join_words
 from kubectl_kres.reports.quota.usage_tree import parent_node
+
+
+def rule_lines(rules: Sequence[RuleSummary], width: int) -> Iterator[Line]:
+    """Yield what each rule does, in their order; of several about one value the last one decides."""
+    if not rules:
+        return
+    yield []
+    yield [("strong", "rules about pods; of several about one value the last decides")]
+    for rule in rules:
+        yield from tone_lines("", wrap_text(rule_text(rule), width, first="  ", rest="    "))
+        yield from tone_lines("quiet", wrap_text(str(rule.source), width, first="    ", rest="      "))
+
+
+def rule_text(rule: RuleSummary) -> str:
+    """Return what a rule does, to which namespaces and values."""
+    parts = [*rule.policies]
+    if rule.classes:
+        parts.append(f"QoS class {', '.join(rule.classes)}")
+    head = f"{rule.action} " if rule.action else ""
+    place_text = f" at {', '.join(rule.targets)}" if rule.targets else ""
+    which = f", in namespaces with {rule.selector}" if rule.selector else ""
+    quotas = f"makes {'; '.join(rule.quotas)}" if rule.quotas else ""
+    text = f"{head}{'; '.join(parts)}{place_text}" if parts else head.strip()
+    return f"{'; '.join(filter(None, (text, quotas)))}{which}"
+
 
 #: Resources that are named of those of which more is used than there is.
 _OVER = 2

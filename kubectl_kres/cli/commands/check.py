@@ -22,9 +22,8 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render import check as sarif
 from kubectl_kres.render import check as text
 from kubectl_kres.render.text import data
-from kubectl_kres.reports.check.check import UNREAD, check, mark_known, worst_first
+from kubectl_kres.reports.check.check import UNREAD, check, mark_known, select_codes, worst_first
 from kubectl_kres.reports.check.finding import SEVERITIES, CheckFinding
-from kubectl_kres.reports.check.registry import select_codes
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.system import answers_about
 

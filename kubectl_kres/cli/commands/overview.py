@@ -26,7 +26,7 @@ from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_t
 from kubectl_kres.cli.watch.option import build_watch_runner
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.render.overview import lines as render
+from kubectl_kres.render import overview as render
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.all_states import PodStates
 from kubectl_kres.reports.overview import Overview, overview, overview_needs

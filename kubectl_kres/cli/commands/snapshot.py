@@ -29,7 +29,7 @@ from kubectl_kres.store.store import READ, Coverage, LeftOut, Origin, ReadReques
 from kubectl_kres.systems import modules
 
 if TYPE_CHECKING:
-    from kubectl_kres.cluster.connection.api_connection import Connection
+    from kubectl_kres.cluster.connection import Connection
 
 #: What is read, in the order of the file: what pods are evaluated with first, what there is most of last.
 KINDS = (

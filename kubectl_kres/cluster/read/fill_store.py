@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from kubectl_kres import errors
 from kubectl_kres.admission.base.versions import with_emulation
-from kubectl_kres.cluster.connection.api_connection import Connection
+from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.cluster.read import discovery, lists
 from kubectl_kres.cluster.read.lists import ListPage
 from kubectl_kres.cluster.transport.parallel import run, start

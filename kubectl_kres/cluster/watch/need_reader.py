@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from kubectl_kres import errors
-from kubectl_kres.cluster.connection.api_connection import Connection
+from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.cluster.read import fill_store as parameters
 from kubectl_kres.cluster.read.fill_store import is_absent_kind, path_of, read_list_pages, read_named_object
 from kubectl_kres.cluster.read.lists import struct_of

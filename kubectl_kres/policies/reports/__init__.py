@@ -144,7 +144,7 @@ def _extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicie
     """With what asks policies about objects that controllers make, where there are any."""
     if not any(any(True for _ in store.all(kind)) for kind in POLICIES):
         return ExtendedPolicies(policies)
-    from kubectl_kres.policies.reports.made_objects import review_made
+    from kubectl_kres.policies.reports.apply import review_made
 
     return ExtendedPolicies(structs.replace(policies, reviewer=partial(review_made, ref(store), namespace)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kubectl_kres.render.scheduling.nodes import room_text, unread_text, why_lines
+from kubectl_kres.render.scheduling import room_text, unread_text, why_lines
 from kubectl_kres.render.text.line import LABEL, Line, Tone, age_text, draw, pad_text, tone_lines, wrap_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import cost_lines

@@ -32,7 +32,7 @@ from kubectl_kres.simulate.final_states import FinalState, FinalWorkload
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import Key
-from kubectl_kres.vpa.reports.eviction import BAD, eviction_of
+from kubectl_kres.vpa.reports.updater_run import BAD, eviction_of
 
 _ORDER = {"worse": 0, "better": 1, "other": 2}
 

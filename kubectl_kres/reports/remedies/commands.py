@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.model.field_path import FieldPath, MapKey
+from kubectl_kres.admission.base.outcome import FieldPath, MapKey
 from kubectl_kres.model.objects import ARGO, RELEASE, ManagedMetadata, Metadata, ObjectRef, manager_of
 from kubectl_kres.reports.common import parts
 from kubectl_kres.reports.common.system import ownership_of

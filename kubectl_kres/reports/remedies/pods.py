@@ -90,7 +90,7 @@ def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server
         return None
     account = analysis.account
     if account is None and has_account(subject, analysis):
-        from kubectl_kres.reports.account.account import account_of
+        from kubectl_kres.reports.account import account_of
 
         account = account_of(store, subject, analysis)
     return owned_pods if account is None else structs.replace(owned_pods, first=account.first, lacking=account.lacking)

@@ -16,7 +16,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import HorizontalPodAutoscaler, Workload
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.reports.account.stored_workload import applied_to_stored
+from kubectl_kres.reports.account import applied_to_stored
 from kubectl_kres.reports.common import explanation
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.replicas import (
@@ -205,7 +205,7 @@ def _may_end(analysis: Analysis, pods: Replicas) -> bool:
     """
     account = analysis.account
     if account is not None:
-        from kubectl_kres.reports.account.account import first_refusals
+        from kubectl_kres.reports.account import first_refusals
 
         if first_refusals(account.first, analysis.policies.policies, analysis.server):
             return False

@@ -27,8 +27,7 @@ from kubectl_kres.reports.scheduling.obstacles import (
 )
 from kubectl_kres.reports.scheduling.volume_remedies import find_volume_remedies
 from kubectl_kres.scheduling.node_filters import taint_text, untolerated
-from kubectl_kres.scheduling.node_info import NodeInfo
-from kubectl_kres.scheduling.plugin import SchedulingCluster
+from kubectl_kres.scheduling.node_info import NodeInfo, SchedulingCluster
 from kubectl_kres.store.store import Origin
 
 #: Taints that say that something is wrong with a node: tolerating them puts the pod on a node that cannot run it.

@@ -37,7 +37,7 @@ from kubectl_kres.reports.pod.needs import node_needs
 from kubectl_kres.reports.scheduling.lowered_requests import amount
 from kubectl_kres.reports.scheduling.obstacles import Obstacles, find_obstacles
 from kubectl_kres.scheduling import node_info
-from kubectl_kres.scheduling.plugin import UNRESOLVABLE, Rejection, SchedulingCluster, Shortage
+from kubectl_kres.scheduling.node_info import UNRESOLVABLE, Rejection, SchedulingCluster, Shortage
 from kubectl_kres.scheduling.requests import requests_of
 from kubectl_kres.scheduling.schedule import DEFAULT_SCHEDULER, Scheduling, schedule
 from kubectl_kres.scheduling.selectors import matches, selector_matches

@@ -26,9 +26,8 @@ from kubectl_kres.reports.scheduling.obstacles import (
     nodes_that_take,
 )
 from kubectl_kres.scheduling import volume_binding
-from kubectl_kres.scheduling.matching_volume import capacity_of, class_of, volume_size
-from kubectl_kres.scheduling.node_info import NodeInfo, changed_node
-from kubectl_kres.scheduling.plugin import SchedulingCluster
+from kubectl_kres.scheduling.node_info import NodeInfo, SchedulingCluster, changed_node
+from kubectl_kres.scheduling.volume_binding import capacity_of, class_of, volume_size
 from kubectl_kres.scheduling.volume_plugins import ONE_POD, claims_of
 from kubectl_kres.store.store import Origin
 

@@ -13,9 +13,8 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import Quantities, Unparsable, parse_list
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.capsule.model import Tenant
-from kubectl_kres.capsule.reports.common.rule_summaries import summaries_of_tenant
 from kubectl_kres.capsule.reports.common.shared_quotas import tenant_quota_name
-from kubectl_kres.capsule.reports.common.tenancy import DEFINITION, version_of
+from kubectl_kres.capsule.reports.common.tenancy import DEFINITION, summaries_of_tenant, version_of
 from kubectl_kres.capsule.rules.workload_rules import rules_of_tenant
 from kubectl_kres.capsule.versions import remarks
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaSpec

@@ -15,8 +15,7 @@ from kubectl_kres.policies.cel.base.values import CompileError, Issue
 from kubectl_kres.policies.cel.evaluation.environment import Environment
 from kubectl_kres.policies.cel.libraries.conversions import parse_duration, parse_timestamp
 from kubectl_kres.policies.cel.libraries.overload import Overload
-from kubectl_kres.policies.cel.libraries.regex import compile_pattern
-from kubectl_kres.policies.cel.libraries.regex_tree import BadPattern
+from kubectl_kres.policies.cel.libraries.regex import BadPattern, compile_pattern
 from kubectl_kres.policies.cel.libraries.strings import CLAUSES, FormatFault, format_string, wrong_clause
 from kubectl_kres.policies.cel.syntax import ast
 

@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.policies.cel.base.equality import equal
-from kubectl_kres.policies.cel.base.typed_values import MAPS, TYPED, TypedList, go_type_name
 from kubectl_kres.policies.cel.base.types import BYTES, UINT, Type
 from kubectl_kres.policies.cel.base.values import (
     CONTAINERS,
+    MAPS,
     NONE,
     PER_CALL,
+    TYPED,
     EvalError,
     EvaluationState,
     InstantiationError,
@@ -24,8 +25,10 @@ from kubectl_kres.policies.cel.base.values import (
     NotComputed,
     Optional,
     Step,
+    TypedList,
     TypeValue,
     UInt,
+    go_type_name,
     is_list,
     key_text,
     type_name,
@@ -34,8 +37,7 @@ from kubectl_kres.policies.cel.evaluation.check import check
 from kubectl_kres.policies.cel.evaluation.environment import Environment
 from kubectl_kres.policies.cel.evaluation.loops import LOOPS, bind_elements
 from kubectl_kres.policies.cel.libraries.overload import Overload
-from kubectl_kres.policies.cel.libraries.regex import compile_pattern
-from kubectl_kres.policies.cel.libraries.regex_tree import BadPattern
+from kubectl_kres.policies.cel.libraries.regex import BadPattern, compile_pattern
 from kubectl_kres.policies.cel.syntax import ast
 from kubectl_kres.policies.cel.syntax.parse import parse
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from kubectl_kres.policies.cel.base import values
 from kubectl_kres.policies.cel.base.equality import are_equal, contains
-from kubectl_kres.policies.cel.base.typed_values import TYPED
+from kubectl_kres.policies.cel.base.values import TYPED
 from kubectl_kres.policies.cel.libraries.operators import OVERLOADS as _OPERATORS
 from kubectl_kres.policies.cel.libraries.overload import Overload, overload
 

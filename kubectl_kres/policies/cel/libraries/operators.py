@@ -8,10 +8,9 @@ from typing import Any
 
 from kubectl_kres.policies.cel.base import values
 from kubectl_kres.policies.cel.base.equality import are_equal, contains, equal
-from kubectl_kres.policies.cel.base.typed_values import TYPED, go_type_name
+from kubectl_kres.policies.cel.base.values import TYPED, go_type_name
 from kubectl_kres.policies.cel.libraries.overload import Overload, cost_tenth, overload
-from kubectl_kres.policies.cel.libraries.regex import compile_pattern
-from kubectl_kres.policies.cel.libraries.regex_tree import BadPattern
+from kubectl_kres.policies.cel.libraries.regex import BadPattern, compile_pattern
 
 _NO_OVERLOAD = "no such overload"
 _MOST_DURATION = 2**63

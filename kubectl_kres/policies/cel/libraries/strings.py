@@ -14,8 +14,7 @@ from kubectl_kres.policies.cel.base import values
 from kubectl_kres.policies.cel.libraries.conversions import to_string
 from kubectl_kres.policies.cel.libraries.operators import cost_regex
 from kubectl_kres.policies.cel.libraries.overload import Overload, cost_tenth, overload
-from kubectl_kres.policies.cel.libraries.regex import Pattern, compile_pattern
-from kubectl_kres.policies.cel.libraries.regex_tree import BadPattern
+from kubectl_kres.policies.cel.libraries.regex import BadPattern, Pattern, compile_pattern
 
 _ASCII_UPPER = {code: code + 32 for code in range(65, 91)}
 _ASCII_LOWER = {code: code - 32 for code in range(97, 123)}

@@ -16,12 +16,13 @@ from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.parts import DeleteObject, EditClaim, Remedy
-from kubectl_kres.reports.remedies.changed_objects import (
+from kubectl_kres.reports.remedies.engine import (
+    RemedySearch,
+    State,
     changed_policies,
     with_moved_bound,
     with_storage,
 )
-from kubectl_kres.reports.remedies.engine import RemedySearch, State
 from kubectl_kres.reports.remedies.words import BECAUSE, raises
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun, TaskRun

@@ -20,8 +20,7 @@ from kubectl_kres.tekton.rules.base.config import TektonConfig, merge_pod_templa
 from kubectl_kres.tekton.rules.base.result import BuiltPod, Fields, ListOrder, SpecOrigin, webhook_refusal
 from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN, Variables, pod_name, replace_variables, variables_of
 from kubectl_kres.tekton.rules.controller.creation import unbuildable
-from kubectl_kres.tekton.rules.resources import config_defaults, container_draft, step_resources
-from kubectl_kres.tekton.rules.resources import step_resources as task_level
+from kubectl_kres.tekton.rules.resources import config_defaults, container_draft
 from kubectl_kres.tekton.rules.resources import virtual_limitrange as limitrange_share
 from kubectl_kres.tekton.rules.resources.virtual_limitrange import VirtualLimitRange
 from kubectl_kres.tekton.rules.validation.declarations import Declaration, read_declarations, type_of
@@ -271,10 +270,10 @@ def _values(
     by_role = {role: [draft for draft in drafts if draft.role == role] for role in ("step", "sidecar", "injected")}
     if config.version == (1, 13, 0):
         _built_in(by_role["injected"], journal)
-    step_resources.write_task(drafts, spec, origin, journal)
-    step_resources.override(by_role["step"], spec, run.spec.step_specs, fields.step_specs, journal)
-    step_resources.override(by_role["sidecar"], spec, run.spec.sidecar_specs, fields.sidecar_specs, journal)
-    task_level.apply(by_role["step"], run.spec.compute_resources, fields.compute_resources, journal)
+    container_draft.write_task(drafts, spec, origin, journal)
+    container_draft.override(by_role["step"], spec, run.spec.step_specs, fields.step_specs, journal)
+    container_draft.override(by_role["sidecar"], spec, run.spec.sidecar_specs, fields.sidecar_specs, journal)
+    container_draft.apply_step_resources(by_role["step"], run.spec.compute_resources, fields.compute_resources, journal)
 
 
 def _built_in(drafts: Sequence[container_draft.ContainerDraft], journal: list[Entry] | None) -> None:

@@ -15,9 +15,8 @@ from msgspec import Struct, structs
 from kubectl_kres.admission.base.draft import Quantities
 from kubectl_kres.admission.base.outcome import Outcome, Refusal
 from kubectl_kres.admission.quota.quota_admission import charges, count_request, with_used
-from kubectl_kres.admission.request.made_objects import of_struct, revision_raw
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
-from kubectl_kres.admission.request.pod_objects import Creation, made_pod, refusals_of
+from kubectl_kres.admission.request.pod_objects import Creation, made_pod, of_struct, refusals_of, revision_raw
 from kubectl_kres.model.objects import Metadata, OwnerReference
 from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
 from kubectl_kres.provenance.journal import Problem, Source
