@@ -52,7 +52,7 @@ class FieldTable(Struct, frozen=True):
 @functools.cache
 def table() -> FieldTable:
     """What scripts/make_fields.py wrote."""
-    text = resources.files("kubectl_kres.admission.decoding").joinpath("fields.json").read_bytes()
+    text = resources.files("kubectl_kres.admission").joinpath("fields.json").read_bytes()
     return msgspec.json.decode(text, type=FieldTable)
 
 
