@@ -381,7 +381,7 @@ class ExplainPage(Page):
             drawn.lines, policy_explanation, now=batch.options.now, ascii_only=plain, color=self.color, width=self.width
         )
         if not self.shows_all:
-            from kubectl_kres.render.quota.policy_page import page
+            from kubectl_kres.render.quota.policy import page
 
             draw_whole = partial(
                 page, policy_explanation, now=batch.options.now, ascii_only=plain, color=self.color, width=self.width
