@@ -443,10 +443,9 @@ def _with_nodes(
     pod = waiting.get((problem.subject.namespace, state.pod or problem.subject.name))
     if pod is None:
         return problem
-    from kubectl_kres.reports.scheduling.report import report_nodes  # noqa: PLC0415 - only where a pod waits for a node
+    from kubectl_kres.reports.scheduling.report import nodes_in_list  # noqa: PLC0415 - only where a pod waits for a node
 
-    reported = report_nodes(store, pod, options.server.version[1])
-    return replace(problem, nodes=reported[0]) if reported is not None else problem
+    return replace(problem, nodes=nodes_in_list(store, pod, options.server.version[1]))
 
 
 def without_problems(store: Store, reads: Sequence[ReadRequest], area: OverviewArea) -> OverviewArea:
