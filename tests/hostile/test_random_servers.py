@@ -45,6 +45,8 @@ COMMANDS = (
     "simulate --scale deploy/web=4 -o json",
     "snapshot --out s",
 )
+#: How answers in JSON name what they could do without.
+NAMED = ('"unseen"', '"notRead"', "KRES901", "server/assumed")
 Raw = dict[str, Any]
 
 Ended = tuple[int, str, str]
@@ -130,7 +132,7 @@ def answer_of(out: str) -> tuple[bool, Any]:
 
 
 def test_any_server_is_answered_about(api: Api, run: Run) -> None:
-    """Nor is an answer called complete that is another one than without the fault."""
+    """Nor is an answer called complete that is another one than without the fault, and does not name what it lacks."""
     whole: dict[str, Any] = {}
     wrong, ended = [], set()
     for seed in range(FIRST, FIRST + COUNT):
@@ -156,7 +158,7 @@ def test_any_server_is_answered_about(api: Api, run: Run) -> None:
             found = code, err[-800:]
         elif out and command.endswith("json") and not spoilt and not EXTENSIONS & set(plurals):
             complete, items = answer_of(out)
-            if complete and code == 0 and items != whole[command]:
+            if complete and code == 0 and items != whole[command] and not any(word in out for word in NAMED):
                 found = "another answer, and complete"
         if found is not None:
             wrong.append((seed, command, {name: api.faults[name] for name in plurals}, found))
