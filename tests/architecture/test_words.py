@@ -46,7 +46,7 @@ RIDDLES |= {"said", "given", "where", "why", "scene", "told", "meant"}
 
 #: Where remedies are searched and rollouts are computed, some names are still those of before.
 OLDER = ("/remedies/", "tekton/reports/", "capsule/reports/unblock/", "kubectl_kres/simulate/", "/rollout/", "/tui/")
-OLDER += ("reports/account/", "vpa/reports/remedies.py")
+OLDER += ("reports/account.py", "vpa/reports/remedies.py")
 
 
 #: Docstrings here are help pages and descriptions of tools, which golden files hold.
