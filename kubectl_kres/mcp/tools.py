@@ -331,8 +331,8 @@ def answer_tool(name: str, arguments: Mapping[str, Any], opened: Open, contexts:
 def refusal(error: KresError) -> dict[str, Any]:
     """The answer where there is none, with NOTE: a server's words may be in it, too."""
     head = {"note": NOTE}
-    said = {"error": error.message[:1000], "hint": error.hint[:1000]}
-    return {**head, **shrunk(said, LIMIT - len(json.dumps(text_of(head))))}
+    content = {"error": error.message[:1000], "hint": error.hint[:1000]}
+    return {**head, **shrunk(content, LIMIT - len(json.dumps(text_of(head))))}
 
 
 def _rename_head_fields(head: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
