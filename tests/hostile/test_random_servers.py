@@ -46,7 +46,7 @@ COMMANDS = (
     "snapshot --out s",
 )
 #: How answers in JSON name what they could do without.
-NAMED = ('"unseen"', '"notRead"', "KRES901", "server/assumed")
+NAMED = ('"unseen"', '"notRead"', "KRES901", "server/assumed", "as-far-as-seen")
 Raw = dict[str, Any]
 
 Ended = tuple[int, str, str]
