@@ -210,8 +210,10 @@ class PodSearch(RemedySearch[PodTrial]):
             return
         fits = [state for state in self._valid_states() if self.trial(state).need.complete]
         for state in fits:
-            need = self.trial(state).need
-            edits = raises(self.policies, need.hard, need.first)
+            trial = self.trial(state)
+            # Pods that end later take no room of the next one.
+            first = {} if any(creation.kind == "Pod" for creation in trial.place.first) else trial.need.first
+            edits = raises(self.policies, trial.need.hard, first)
             yield {**state, **{(edit.object, edit.field): edit for edit in edits}}
         if self.counted:
             return
