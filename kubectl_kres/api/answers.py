@@ -164,7 +164,7 @@ def simulate(
     ``rollouts``: so many workloads are restarted at once afterwards, 1 if it is not given; without a change it is one.
     """
     from kubectl_kres.api.simulation import simulate_change
-    from kubectl_kres.render.changes import change_report as render
+    from kubectl_kres.render import change_report as render
 
     space = namespace or cluster.namespace or "default"
     report, origin = simulate_change(items, cluster, space, scale or {}, delete, rollouts)
