@@ -433,15 +433,19 @@ def _find_unread_pods(store: Store, waiting: Iterable[Pod]) -> Iterator[FailedRe
             yield from find_unread(store, (read,))
 
 
+def waiting_pod(problem: Problem, waiting: Mapping[tuple[str, str], Pod]) -> Pod | None:
+    """Return the pod that waits for a node, of those by namespace and name, where that is the problem."""
+    state = problem.run_state
+    if state is None or state.reason != "NoNode":
+        return None
+    return waiting.get((problem.subject.namespace, state.pod or problem.subject.name))
+
+
 def _with_nodes(
     store: Store, problem: Problem, waiting: Mapping[tuple[str, str], Pod], options: EvaluationOptions
 ) -> Problem:
     """Return the problem with what nodes say, where its pod waits for one and they were read."""
-    state = problem.run_state
-    if state is None or state.reason != "NoNode":
-        return problem
-    pod = waiting.get((problem.subject.namespace, state.pod or problem.subject.name))
-    if pod is None:
+    if (pod := waiting_pod(problem, waiting)) is None:
         return problem
     from kubectl_kres.reports.scheduling.report import nodes_in_list  # noqa: PLC0415 - only where a pod waits for a node
 
