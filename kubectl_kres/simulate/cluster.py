@@ -173,7 +173,7 @@ class ClusterChange:
         self.most, self.emptied, self.seen = maximum, emptied, seen
         self.store, self.steps, self.server, self.settled = store, steps, server, settled
         self.pools_before = _pools(store)
-        self.pools, own, self._internal, self.several = _through_capsule(store, self.pools_before, steps)
+        self.pools, sent, self._internal, self.several = _through_capsule(store, self.pools_before, steps)
         named = {step.namespace for step in steps} | {local.namespace for local in self._internal}
         of_policies = [raw_of(item) for kind in POLICIES for item in store.all(kind)]
         self.parameters = parameters_of(
@@ -182,7 +182,7 @@ class ClusterChange:
         namespaces = {item.namespace for item in self._internal if self.parameters.is_parameter_step(item.step)}
         # Where a parameter stands it is known first whether the server takes it.
         self._spaces = sorted({*spaces, *named - {""}}, key=lambda space: (space not in namespaces, space))
-        self._sent: dict[int, SentStep] = dict(own)
+        self._sent: dict[int, SentStep] = dict(sent)
         self._gaps: dict[str, None] = {}
         self._expected: dict[str, dict[Key, str]] = {}
 
@@ -328,10 +328,10 @@ def _note(
         answers = dict.fromkeys(
             _join_answers([known_items[state.answers[index]] for index in indexes]) for state in usual
         )
-        given = steps[number].step
-        kind, name = key_of_step(given)
+        user_step = steps[number].step
+        kind, name = key_of_step(user_step)
         sent[number] = SentStep(
-            number + 1, getattr(given, "label", ""), _format_step(given), kind, name, space, tuple(answers)
+            number + 1, getattr(user_step, "label", ""), _format_step(user_step), kind, name, space, tuple(answers)
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from kubectl_kres.simulate import controllers as statefulset
+from kubectl_kres.simulate import controllers
 from kubectl_kres.simulate.controllers import kept_revisions, kept_sets, sync_deployment
 from kubectl_kres.simulate.moves import Controllers, State
 from kubectl_kres.simulate.state import (
@@ -162,10 +162,10 @@ class RoomDemand:
                     return None
                 if kept_revisions(workload) is not workload.revisions:
                     return None
-                if statefulset.taken_down(workload) is not None:
+                if controllers.taken_down(workload) is not None:
                     return None
                 return {
-                    statefulset.template_of(workload, ordinal) for ordinal in statefulset.missing_ordinals(workload)
+                    controllers.template_of(workload, ordinal) for ordinal in controllers.missing_ordinals(workload)
                 }
             case JobState():
                 return None

@@ -74,7 +74,10 @@ def _set_container_names(stored: Mapping[str, Any], template: Raw) -> Mapping[st
     return {
         **stored,
         **{
-            group: [{**item, "name": own.get("name")} for item, own in zip(stored[group], spec[group], strict=True)]
+            group: [
+                {**item, "name": container.get("name")}
+                for item, container in zip(stored[group], spec[group], strict=True)
+            ]
             for group in _GROUPS
             if group in stored
         },

@@ -12,7 +12,7 @@ from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.quota.quota_admission import count_request, evaluate
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.simulate import controllers as statefulset
+from kubectl_kres.simulate import controllers
 from kubectl_kres.simulate.controllers import sync_deployment
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.requests import Requests, StepAnswer
@@ -265,7 +265,7 @@ class StateReader:
                 result = True
                 yield RefusedObject("PersistentVolumeClaim", name, answers, key)
         if not result:
-            template = statefulset.template_of(workload, ordinal)
+            template = controllers.template_of(workload, ordinal)
             yield from self._refused_pod(key, template, world, policies, f"{key[1]}-{ordinal}")
 
 
@@ -276,7 +276,7 @@ def _is_whole(workload: WorkloadState) -> bool:
             made = all(count(item.pods) >= item.wanted for item in workload.sets)
             return made and workload.newest is not None
         case StatefulSetState():
-            return len(workload.pods) >= workload.replicas and not statefulset.missing_ordinals(workload)
+            return len(workload.pods) >= workload.replicas and not controllers.missing_ordinals(workload)
     return count(workload.pods) >= workload.wanted
 
 

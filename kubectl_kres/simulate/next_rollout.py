@@ -195,12 +195,12 @@ class _Restarts:
         world = self.tables.worlds[self.state.world]
         templates = {workload.template, *(item.template for item in getattr(workload, "sets", ()))}
         new = [self.tables.shapes[shape] for number in templates for shape in self.tables.options(number, world)]
-        own = [(dict(self.tables.shapes[number].cost), many) for number, many in shapes_of(workload)]
-        costs = [*(cost for cost, _ in own), *(dict(shape.cost) for shape in new)]
+        costs_of_pods = [(dict(self.tables.shapes[number].cost), many) for number, many in shapes_of(workload)]
+        costs = [*(cost for cost, _ in costs_of_pods), *(dict(shape.cost) for shape in new)]
         maximum = wanted_of(workload) + getattr(workload, "surge", 0)
         for measure in dict.fromkeys(measure for cost in costs for measure in cost):
             if self.state.limits[measure] is not None:
-                used = sum(cost.get(measure, 0) * many for cost, many in own)
+                used = sum(cost.get(measure, 0) * many for cost, many in costs_of_pods)
                 yield measure, max(0, maximum * max(cost.get(measure, 0) for cost in costs) - used)
         yield from self.tables.revision_cost(workload)
 

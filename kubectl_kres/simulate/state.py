@@ -462,7 +462,7 @@ class Workloads:
         if self.common is other.common:
             return {*self.changed, *other.changed}
         pairs = enumerate(zip_longest(self, other))
-        return [index for index, (own, item) in pairs if own is not item]
+        return [index for index, (ours, item) in pairs if ours is not item]
 
 
 def shapes_of(workload: WorkloadState) -> Iterable[tuple[int, int]]:
@@ -578,23 +578,23 @@ class LayeredMapping(Mapping[K, V]):
 
     __slots__ = ("_common", "_own")
 
-    def __init__(self, common: Mapping[K, V], own: Mapping[K, V] | None = None) -> None:
-        self._common, self._own = common, own or {}
+    def __init__(self, common: Mapping[K, V], layer: Mapping[K, V] | None = None) -> None:
+        self._common, self._layer = common, layer or {}
 
     def with_entry(self, key: K, value: V) -> LayeredMapping[K, V]:
         """Return the mapping with an entry; one in the place of another keeps its place."""
-        own = {**self._own, key: value}
-        return LayeredMapping(self._common, own) if len(own) <= _MOST else LayeredMapping({**self._common, **own})
+        layer = {**self._layer, key: value}
+        return LayeredMapping(self._common, layer) if len(layer) <= _MOST else LayeredMapping({**self._common, **layer})
 
     def __getitem__(self, key: K) -> V:
-        return self._own[key] if key in self._own else self._common[key]
+        return self._layer[key] if key in self._layer else self._common[key]
 
     def __contains__(self, key: object) -> bool:
-        return key in self._own or key in self._common
+        return key in self._layer or key in self._common
 
     def __iter__(self) -> Iterator[K]:
         yield from self._common
-        yield from (key for key in self._own if key not in self._common)
+        yield from (key for key in self._layer if key not in self._common)
 
     def __len__(self) -> int:
-        return len(self._common) + sum(key not in self._common for key in self._own)
+        return len(self._common) + sum(key not in self._common for key in self._layer)

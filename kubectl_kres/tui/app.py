@@ -102,8 +102,8 @@ class Kres(WhatIfKeys):
         self._searching = False
         self._ascii = (AsciiOnly(),) if session.setting.ascii_only else ()
         self.title = "kres"
-        for own in themes.OWN.values():
-            self.register_theme(own)
+        for house_theme in themes.OWN.values():
+            self.register_theme(house_theme)
 
     def get_default_screen(self) -> Screen[None]:
         return AppFrame(ascii_only=self.session.setting.ascii_only)
@@ -190,10 +190,10 @@ class Kres(WhatIfKeys):
         panes = [pane for key in trail if (pane := self.panes.get(key)) is not None]
         sought = palette.name_requests(self.session.namespace) if self._searching else ()
         screen_reads = (read for pane in panes for read in pane.reads())
-        needs = dict.fromkeys((_SPACES, *screen_reads, *self.tried_requests(), *sought))
-        if needs != self.wanted_key:
-            self.wanted_key = needs
-            self.session.request_reads(needs)
+        read_requests = dict.fromkeys((_SPACES, *screen_reads, *self.tried_requests(), *sought))
+        if read_requests != self.wanted_key:
+            self.wanted_key = read_requests
+            self.session.request_reads(read_requests)
 
     def tick(self) -> None:
         """Take in what arrived; the screen follows it behind the keys that were pressed meanwhile."""

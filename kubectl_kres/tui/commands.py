@@ -107,8 +107,8 @@ def _namespaces_to_search(kind: Kind, name: str, session: Session) -> Sequence[s
         return ("",)
     if session.namespace:
         return (session.namespace,)
-    places = session.setting.candidate_namespaces
-    return (places(kind, name) if places is not None else ()) or ("default",)
+    candidates = session.setting.candidate_namespaces
+    return (candidates(kind, name) if candidates is not None else ()) or ("default",)
 
 
 def _split_words(text: str) -> list[str]:
@@ -166,8 +166,8 @@ def _find_namespaces(kind: Kind, names: Sequence[str], session: Session) -> list
     if session.namespace:
         return [session.namespace]
     namespaces = [item.metadata.namespace for item in session.store.all(kind.kind) if item.metadata.name == names[0]]
-    places = session.setting.candidate_namespaces
-    return namespaces if namespaces or places is None else list(places(kind, names[0]))
+    candidates = session.setting.candidate_namespaces
+    return namespaces if namespaces or candidates is None else list(candidates(kind, names[0]))
 
 
 def completions(text: str, session: Session) -> Iterator[str]:

@@ -56,8 +56,8 @@ def account_of(store: Store, subject: Subject, analysis: Analysis) -> Account | 
         if (creations := tuple(_find_absent_objects(store, pod, analysis)))
     ]
     missing_objects = tuple(creation for creations in absent for creation in creations)
-    own = [*first, *objects, *missing_objects]
-    if not own or not any(is_bounded(creation, policies) for creation in own):
+    all_creations = [*first, *objects, *missing_objects]
+    if not all_creations or not any(is_bounded(creation, policies) for creation in all_creations):
         return None
     return Account(first, objects, missing_objects, len(absent))
 
@@ -260,11 +260,11 @@ def lacking_jobs(store: Store, subject: Subject, cron_job: Workload) -> Iterator
     if cron_job.spec.suspend or cron_job.spec.job_template is None:
         return
     ref = subject.ref
-    there = len(owned_by(store, "Job", ref.namespace, ("CronJob", ref.name)))
+    existing = len(owned_by(store, "Job", ref.namespace, ("CronJob", ref.name)))
     is_known = (
         store.covered(ReadRequest("Job", ref.namespace)).is_known
         or store.get("CronJob", ref.name, ref.namespace) is None
     )
     # Which Jobs there are is not known: at least the next one comes.
-    count = max(1, kept_jobs(cron_job) - there) if is_known else 1
+    count = max(1, kept_jobs(cron_job) - existing) if is_known else 1
     yield Creation("Job", ref.name, count_request("jobs.batch", ref.name), count=count)

@@ -49,9 +49,9 @@ def _compared_fields(workload: Workload, subject: Subject) -> object:
         [
             [
                 (container.name, container.image, container.restart_policy or "", _amounts(container.resources))
-                for container in it
+                for container in group
             ]
-            for it in groups
+            for group in groups
         ],
         _amounts(spec.resources),
         spec.runtime_class_name or "",

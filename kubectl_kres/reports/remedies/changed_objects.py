@@ -26,8 +26,8 @@ _MOVED = {"limitrange/min": "min", "limitrange/max": "max"}
 def with_storage(claim: PersistentVolumeClaim, amount: str) -> PersistentVolumeClaim:
     """Return the claim with another size."""
     resources = claim.spec.resources or ResourceRequirements()
-    own = structs.replace(resources, requests={**(resources.requests or {}), "storage": amount})
-    return structs.replace(claim, spec=structs.replace(claim.spec, resources=own))
+    resized = structs.replace(resources, requests={**(resources.requests or {}), "storage": amount})
+    return structs.replace(claim, spec=structs.replace(claim.spec, resources=resized))
 
 
 def changed_policies(policies: Policies, edits: Iterable[object]) -> Policies:
@@ -47,30 +47,29 @@ def changed_policies(policies: Policies, edits: Iterable[object]) -> Policies:
 
 
 def _raise_quota(quota: Quota, edits: Iterable[RaiseQuota]) -> Quota:
-    places = {(quota.source.ref, f"{quota.hard_at}[{name}]") for name in quota.hard}
-    more = {edit.resource: parse(edit.to) for edit in edits if (edit.object, edit.field) in places}
+    fields = {(quota.source.ref, f"{quota.hard_at}[{name}]") for name in quota.hard}
+    more = {edit.resource: parse(edit.to) for edit in edits if (edit.object, edit.field) in fields}
     return quota.with_hard({**quota.hard, **more}) if more else quota
 
 
 def _set_bounds(limits: Limits, edits: Iterable[SetBound]) -> Limits:
-    own = [edit for edit in edits if edit.object.name == limits.source.name]
-    return Limits(limits.source, tuple(_item(item, own) for item in limits.items), limits.created) if own else limits
+    matching = [edit for edit in edits if edit.object.name == limits.source.name]
+    return (
+        Limits(limits.source, tuple(_item(item, matching) for item in limits.items), limits.created)
+        if matching
+        else limits
+    )
 
 
 def _item(item: ParsedItem, edits: Iterable[SetBound]) -> ParsedItem:
-    own = [edit for edit in edits if edit.field == f"{item.path}.{edit.bound}[{edit.resource}]"]
-    if not own:
-        return item
-    twin = object.__new__(ParsedItem)
-    for slot in ParsedItem.__slots__:
-        setattr(twin, slot, getattr(item, slot))
-    for edit in own:
-        name = _LISTS[edit.bound]
-        setattr(twin, name, {**getattr(twin, name), edit.resource: parse(edit.to)})
+    matching = [edit for edit in edits if edit.field == f"{item.path}.{edit.bound}[{edit.resource}]"]
+    for edit in matching:
+        amount = {edit.resource: parse(edit.to)}
+        item = item.with_amounts(_LISTS[edit.bound], amount)
         if edit.bound == "default":
             # The server makes the default request of it where there is none.
-            twin.default_request = {edit.resource: parse(edit.to), **twin.default_request}
-    return twin
+            item = item.with_amounts("default_request", {**amount, **item.default_request})
+    return item
 
 
 def moved_bound(policies: Policies, finding: Finding, namespace: str) -> SetBound | None:

@@ -89,11 +89,12 @@ class Rival(Struct):
     last_faults: tuple[Policies, PodFaults] | None = None
 
 
-def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server) -> OwnedPods | None:
-    """Return the workplace; None for an object without a known number of pods, or without any at present. Raises
-    Unparsable. Raises Unparsable.
+def find_owned_pods(store: Store, subject: Subject, analysis: Analysis, server: Server) -> OwnedPods | None:
+    """Return the pods of a workload; None for an object without a known number of pods, or without any at present.
+
+    Raises Unparsable.
     """
-    owned_pods = _workplace(store, subject, analysis, server)
+    owned_pods = _find_owned_pods(store, subject, analysis, server)
     if owned_pods is None:
         return None
     account = analysis.account
@@ -104,7 +105,7 @@ def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server
     return owned_pods if account is None else structs.replace(owned_pods, first=account.first, lacking=account.lacking)
 
 
-def _workplace(store: Store, subject: Subject, analysis: Analysis, server: Server) -> OwnedPods | None:
+def _find_owned_pods(store: Store, subject: Subject, analysis: Analysis, server: Server) -> OwnedPods | None:
     kind, owner = subject.ref.kind, analysis.manifest.owner
     if analysis.manifest.live is not None or (subject.raw is not None and kind == "Pod"):
         live = (ExistingPods(analysis.manifest.pod, 1, 1, newest=True),) if analysis.manifest.live is not None else ()
@@ -116,13 +117,17 @@ def _workplace(store: Store, subject: Subject, analysis: Analysis, server: Serve
         counted = subject.kind.qualified_name if subject.raw is not None and not _exists(store, subject) else ""
         return OwnedPods(kind, pods_of_one_job(workload), counted=counted)
     stored = store.get(kind, subject.ref.name, subject.ref.namespace) if subject.raw is not None else workload
-    there = stored if isinstance(stored, Workload) else None
+    stored_workload = stored if isinstance(stored, Workload) else None
     try:
-        replicas = replicas_of(kind, structs.replace(workload, status=there.status) if there is not None else workload)
+        replicas = replicas_of(
+            kind, structs.replace(workload, status=stored_workload.status) if stored_workload is not None else workload
+        )
         if replicas is None or not replicas.wanted:
             return None
         quotas = analysis.policies.policies.quotas
-        existing = tuple(_existing(store, subject, there, quotas, server)) if there is not None else ()
+        existing = (
+            tuple(_existing(store, subject, stored_workload, quotas, server)) if stored_workload is not None else ()
+        )
     except UsageError:
         return None
     counted = subject.kind.qualified_name if subject.raw is not None and not _exists(store, subject) else ""
@@ -178,7 +183,7 @@ def _existing(
         for set_ in sets:
             newest = set_ is sets[-1]
             made = template_of(set_)[1]
-            own_pods = [it for it in live if controller(it)[1] == set_.metadata.name]
+            own_pods = [live_pod for live_pod in live if controller(live_pod)[1] == set_.metadata.name]
             if made is not None and (set_.spec.replicas or set_.status.replicas):
                 back = _price(own_pods[0], quotas, server) if own_pods else None
                 count = set_.status.replicas
@@ -262,7 +267,9 @@ class PodFaults(Struct, frozen=True):
 def judge(pod: Pod, policies: Policies, server: Server) -> PodFaults:
     """Return the pod as a controller would send it, evaluated in every order."""
     outcomes = admit(pod, policies, server, journal=False)
-    faults = tuple(outcome for outcome in outcomes if any(it.rule in OF_VALUES for it in findings_of(outcome)))
+    faults = tuple(
+        outcome for outcome in outcomes if any(finding.rule in OF_VALUES for finding in findings_of(outcome))
+    )
     prices = [
         price_of(charges(quota_request(pod, outcome.draft), policies.quotas))
         for outcome in outcomes

@@ -147,14 +147,14 @@ def merged_limits(limits: Sequence[Limits]) -> tuple[MergedLimit, ...]:
 def _rows(defaults: Mapping[str, Sourced], minimums: Mapping[str, Sourced], others: int) -> Iterator[MergedLimit]:
     for resource in dict.fromkeys((*defaults, *minimums)):
         default, minimum = defaults.get(resource), minimums.get(resource)
-        given = default is not None and default[0].nano > 0
+        stated = default is not None and default[0].nano > 0
         bounded = minimum is not None and minimum[0].nano > 0
-        if given or bounded:
+        if stated or bounded:
             yield MergedLimit(
                 resource,
-                str(default[0]) if default is not None and given else None,
+                str(default[0]) if default is not None and stated else None,
                 str(minimum[0]) if minimum is not None and bounded else None,
-                default[1] if default is not None and given and default[1].kind else None,
+                default[1] if default is not None and stated and default[1].kind else None,
                 minimum[1] if minimum is not None and bounded and minimum[1].kind else None,
                 others,
             )

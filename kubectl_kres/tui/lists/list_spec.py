@@ -129,8 +129,8 @@ def name_count(session: Session, listing: Listing, namespace: str, count: str) -
     what, part = listing.several or listing.id, listing.part
     if part:
         objects = sum(1 for _ in session.store.all(listing.kinds[0], namespace or None))
-        of = f" of {objects} {what.removesuffix('s') if objects == 1 else what}"
-        return f"{number} {part if number == '1' else f'{part}s'}{of}{blank}{rest}"
+        part_of = f" of {objects} {what.removesuffix('s') if objects == 1 else what}"
+        return f"{number} {part if number == '1' else f'{part}s'}{part_of}{blank}{rest}"
     single = what.removesuffix("ies") + "y" if what.endswith("ies") else what.removesuffix("s")
     return f"{number} {single if number == '1' else what}{blank}{rest}"
 

@@ -165,9 +165,9 @@ def _age(row: PodRow) -> str:
 def _columns(namespace: str) -> tuple[Column, ...]:
     # Names are lower case by rule. As their own ranks they are read without a call of Python for each row, so quickly
     # that they need not be known before.
-    where, name, node = map(attrgetter, ("pod.metadata.namespace", "pod.metadata.name", "pod.spec.node_name"))
+    pod_namespace, name, node = map(attrgetter, ("pod.metadata.namespace", "pod.metadata.name", "pod.spec.node_name"))
     return (
-        *(() if namespace else (Column("namespace", "NAMESPACE", where, where),)),
+        *(() if namespace else (Column("namespace", "NAMESPACE", pod_namespace, pod_namespace),)),
         Column("name", "NAME", name, name, most=56),
         Column("qos", "QOS", qos_class, _class_rank, tone=_class_tone, width=10, lasting=True),
         _amount_column("requests", "cpu", "CPU REQ"),

@@ -460,8 +460,8 @@ class View(Generic[Row]):
 
     def _visible_positions(self, *groups: Iterable[int]) -> list[int]:
         """Return where slots stand in what is seen."""
-        places = (self._by.stands(self._seen, slot) for group in groups for slot in group)
-        return [line_index for line_index in places if line_index is not None]
+        positions = (self._by.stands(self._seen, slot) for group in groups for slot in group)
+        return [line_index for line_index in positions if line_index is not None]
 
     def _filter_slots(self, slots: Slots) -> Slots:
         """Return those that the filter lets through."""

@@ -58,8 +58,8 @@ def _scalar(amount: str) -> str:
 def _edit(
     store: Store, name: str, key: str, to: str, operator: str, entries: Mapping[str, EntryValues] | None = None
 ) -> SetConfig:
-    there = config_map(store, name)
-    if there is not None and kept_by_operator(there.metadata):
+    stored = config_map(store, name)
+    if stored is not None and kept_by_operator(stored.metadata):
         return SetConfig(_CONFIG, operator, key, to, entries=entries or {})
-    space = (there.metadata.namespace if there is not None else "") or NAMESPACE
+    space = (stored.metadata.namespace if stored is not None else "") or NAMESPACE
     return SetConfig(ObjectRef("ConfigMap", name, space), f"data[{key}]", key, to, entries=entries or {})
