@@ -88,7 +88,7 @@ class Search(Generic[Trial]):
         correct: Callable[[State, Trial], State | None],
         goal: Callable[[Trial], bool] | None = None,
     ) -> State | None:
-        """Return the first state on the way that meets the goal, with needless changes left out; None: there is none."""
+        """Return the first state on the way that meets the goal, without needless changes; None: there is none."""
         goal = goal or self.passes
         state = self.walk(start, correct, goal)
         return self.reduce(state, goal) if self.meets_goal(state, goal) else None
