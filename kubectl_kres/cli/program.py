@@ -132,10 +132,10 @@ class Program(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Imports the command's module; None if there is no such command."""
         del ctx
-        place_text = module_of(cmd_name)
-        if not place_text:
+        module_name = module_of(cmd_name)
+        if not module_name:
             return None
-        module = import_module(place_text)
+        module = import_module(module_name)
         return cast("Command", module.COMMANDS[cmd_name] if hasattr(module, "COMMANDS") else module.command)
 
     def resolve_command(

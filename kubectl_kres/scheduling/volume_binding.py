@@ -72,8 +72,8 @@ def _fault(pod: SchedulingPod, volume: SchedulingVolume, name: str, world: Sched
     if claim.metadata.deletion_timestamp is not None:
         return f'persistentvolumeclaim "{name}" is being deleted'
     if volume.ephemeral is not None and not _made_for(pod, claim):
-        place_text = f"{namespace}/{pod.metadata.name}"
-        return f"PVC {namespace}/{name} was not created for pod {place_text} (pod is not owner)"
+        pod_name = f"{namespace}/{pod.metadata.name}"
+        return f"PVC {namespace}/{name} was not created for pod {pod_name} (pod is not owner)"
     return ""
 
 

@@ -322,11 +322,11 @@ def _note(
     """What the server said to the user's steps in one namespace."""
     # To a wait there is no answer.
     asked = [number for number, step in local if not isinstance(step, WaitForControllers)]
-    usual, known_items = final_states.states[: final_states.usual], namespace.requests.answers
+    usual, request_answers = final_states.states[: final_states.usual], namespace.requests.answers
     for number in dict.fromkeys(number for number in asked if number >= 0):
         indexes = [index for index, other in enumerate(asked) if other == number]
         answers = dict.fromkeys(
-            _join_answers([known_items[state.answers[index]] for index in indexes]) for state in usual
+            _join_answers([request_answers[state.answers[index]] for index in indexes]) for state in usual
         )
         user_step = steps[number].step
         kind, name = key_of_step(user_step)

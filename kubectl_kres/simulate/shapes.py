@@ -107,12 +107,12 @@ class Measures:
 
     def _find_relevant_measures(self, request: QuotaRequest) -> list[tuple[int, Measure]]:
         """Return the measures that objects of the request's kind count for."""
-        known_items = self._concerned_by.get(request.resource)
-        if known_items is None:
+        measures = self._concerned_by.get(request.resource)
+        if measures is None:
             numbered = enumerate(self.items)
-            known_items = [(number, measure) for number, measure in numbered if request.names((measure.resource,))]
-            self._concerned_by[request.resource] = known_items
-        return known_items
+            measures = [(number, measure) for number, measure in numbered if request.names((measure.resource,))]
+            self._concerned_by[request.resource] = measures
+        return measures
 
 
 def add_costs(cost: Cost, other: Cost) -> Cost:

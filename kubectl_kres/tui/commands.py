@@ -125,8 +125,8 @@ def _split_words(text: str) -> list[str]:
 
 
 def _is_namespace(word: str, session: Session) -> bool:
-    known_items = {namespace.metadata.name for namespace in session.store.all("Namespace")}
-    return word in known_items or word in session.recent or not known_items
+    namespaces = {namespace.metadata.name for namespace in session.store.all("Namespace")}
+    return word in namespaces or word in session.recent or not namespaces
 
 
 def _object(head: str, rest: Sequence[str], session: Session) -> CommandTarget:

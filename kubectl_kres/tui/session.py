@@ -316,9 +316,9 @@ class Session:
         if self.what_if is not None:
             # Other commands would print what is.
             words, namespace = self.what_if.flags, None
-        place_text = "" if namespace is None else f" -n {namespace}" if namespace else " -A"
+        namespace_flag = "" if namespace is None else f" -n {namespace}" if namespace else " -A"
         flags = f" {self.setting.flags}" if self.setting.flags else ""
-        return f"kubectl kres {words}{place_text}{flags}"
+        return f"kubectl kres {words}{namespace_flag}{flags}"
 
     def unread_requests(self, reads: Iterable[ReadRequest]) -> Iterator[tuple[ReadRequest, FeedState]]:
         """The needs that have not been read whole yet. What a reader has heard is read once it stands in the store."""

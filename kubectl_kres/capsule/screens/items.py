@@ -15,7 +15,7 @@ from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.widgets.items import OutlineItem
 
 
-def way_items(report: ClaimReport) -> Iterator[OutlineItem]:
+def option_items(report: ClaimReport) -> Iterator[OutlineItem]:
     """Yield the smallest change first; where there is none, why."""
     for number, option in enumerate(report.ways):
         commands = "\n".join(deed.command for deed in option.deeds if deed.command)

@@ -13,7 +13,7 @@ from kubectl_kres.capsule.reports.common.needs import pooled_needs
 from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import PoolExplanation, explain_pool
 from kubectl_kres.capsule.reports.pool.pool_report import Holder, PoolNamespace, PoolReport, PoolUse, Queued
 from kubectl_kres.capsule.screens.claim_list import brief_words
-from kubectl_kres.capsule.screens.items import condition_item, way_items
+from kubectl_kres.capsule.screens.items import condition_item, option_items
 from kubectl_kres.capsule.screens.pool_data import scene_of
 from kubectl_kres.capsule.screens.pool_list import use_bar
 from kubectl_kres.capsule.text.claim_or_pool import pool_page
@@ -29,7 +29,7 @@ from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.outline import OutlinePane
-from kubectl_kres.tui.widgets.items import OutlineItem, Sections, said_item, warning_item
+from kubectl_kres.tui.widgets.items import OutlineItem, Sections, text_item, warning_item
 
 #: Cells of a bar in the outline, and of a picture of which is only asked whether it is empty.
 _BAR, _MEASURED = 36, 80
@@ -89,19 +89,19 @@ class PoolPane(OutlinePane):
         yield from sections.section("queue", self._queue(first), ("AGE",), order)
         if first is not None:
             name = f"{first.subject.namespace}/{first.subject.name}"
-            yield from sections.section("lets the first one in", way_items(first), detail=name)
+            yield from sections.section("lets the first one in", option_items(first), detail=name)
         yield from sections.section("warnings", map(warning_item, report.warnings))
         yield from sections.section("namespaces", map(_namespace, report.namespaces), ("HOLD",))
         yield from sections.section("claims that hold something", map(_holder, report.holders))
-        yield from sections.section("selectors", map(said_item, report.selectors))
-        yield from sections.section("counts", map(said_item, report.scopes))
-        yield from sections.section("options", map(said_item, report.options))
+        yield from sections.section("selectors", map(text_item, report.selectors))
+        yield from sections.section("counts", map(text_item, report.scopes))
+        yield from sections.section("options", map(text_item, report.options))
         yield from sections.section("conditions", map(condition_item, pool_explanation.conditions), ("STATUS",))
-        yield from sections.section("can it be changed", map(said_item, pool_explanation.bounds))
+        yield from sections.section("can it be changed", map(text_item, pool_explanation.bounds))
         yield from sections.section(
-            "if it is deleted, which is never refused", map(said_item, pool_explanation.follows)
+            "if it is deleted, which is never refused", map(text_item, pool_explanation.follows)
         )
-        yield from sections.section("last changed", map(said_item, last_edit_texts(report.edits)))
+        yield from sections.section("last changed", map(text_item, last_edit_texts(report.edits)))
 
     def _first_waiting_claim(self) -> ClaimReport | None:
         """Return the claim that waits first, with what would unblock it."""

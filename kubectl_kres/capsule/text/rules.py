@@ -25,8 +25,8 @@ def rule_text(rule: RuleSummary) -> str:
     if rule.classes:
         parts.append(f"QoS class {', '.join(rule.classes)}")
     head = f"{rule.action} " if rule.action else ""
-    place_text = f" at {', '.join(rule.targets)}" if rule.targets else ""
+    targets_text = f" at {', '.join(rule.targets)}" if rule.targets else ""
     which = f", in namespaces with {rule.selector}" if rule.selector else ""
     quotas = f"makes {'; '.join(rule.quotas)}" if rule.quotas else ""
-    text = f"{head}{'; '.join(parts)}{place_text}" if parts else head.strip()
+    text = f"{head}{'; '.join(parts)}{targets_text}" if parts else head.strip()
     return f"{'; '.join(filter(None, (text, quotas)))}{which}"

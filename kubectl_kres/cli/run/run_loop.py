@@ -191,17 +191,19 @@ class RunSummary:
     def _note_unseen(self, failed_read: FailedRead, *, texts: bool) -> None:
         """``noted``: the server's words stand above, on the same terminal."""
         what = f"{failed_read.kind} {failed_read.name}" if failed_read.name else f"{failed_read.kind} objects"
-        place_text = f" of namespace {failed_read.namespace}" if failed_read.namespace else ""
+        namespace_text = f" of namespace {failed_read.namespace}" if failed_read.namespace else ""
         if failed_read.state == "denied":
             if not texts:
                 self.note(f"Error from server (Forbidden): {failed_read.message}")
             hint = may_i(failed_read.message, self._access)
-            self.note(f"The answer is given without the {what}{place_text}. {hint}".rstrip())
+            self.note(f"The answer is given without the {what}{namespace_text}. {hint}".rstrip())
         elif failed_read.reason:
             self.note(f"Error from server ({failed_read.reason}): {failed_read.message}")
-            self.note(f"The answer is given without the {what}{place_text}. {failed_read.hint}".rstrip())
+            self.note(f"The answer is given without the {what}{namespace_text}. {failed_read.hint}".rstrip())
         else:
-            self.note(f"error: the answer is given without the {what}{place_text}: {failed_read.message or 'not read'}")
+            self.note(
+                f"error: the answer is given without the {what}{namespace_text}: {failed_read.message or 'not read'}"
+            )
             if failed_read.hint:
                 self.note(failed_read.hint)
 

@@ -173,9 +173,9 @@ class OfflineSource:
             else ()
         )
         only = f", only of namespace {', '.join(spaces)}" if any(spaces) else ""
-        place_text = f"of namespace {read.namespace}" if read.namespace else "of all namespaces"
+        namespace_text = f"of namespace {read.namespace}" if read.namespace else "of all namespaces"
         name = "the bundled example" if self._path == str(demo.demo_path()) else self._path
-        return f"{name} does not hold the {named_kind(read.kind)} objects {place_text}{only}"
+        return f"{name} does not hold the {named_kind(read.kind)} objects {namespace_text}{only}"
 
     def pages(self, read: ReadRequest) -> Iterator[list[Any]]:
         """As they were recorded; what could not be read then is an error now."""

@@ -35,11 +35,11 @@ def _security(case: RemedyContext) -> Iterator[str]:
     for finding in case.findings:
         which = _CONTAINERS.search(finding.observed)
         names = which[1].replace('"', "") if which else ""
-        place_text = f"in container{'s' * (',' in names)} {names} " if which else ""
+        containers_text = f"in container{'s' * (',' in names)} {names} " if which else ""
         if finding.expected:
-            yield f"{place_text}set {finding.path}: {finding.expected}"
+            yield f"{containers_text}set {finding.path}: {finding.expected}"
         elif finding.path:
-            yield f"{place_text}take out or change {finding.path}: {finding.observed}"
+            yield f"{containers_text}take out or change {finding.path}: {finding.observed}"
         else:
             yield f"change what Pod Security names: {finding.observed}"
 
@@ -151,9 +151,9 @@ def _command(store: Store, subject: Subject, analysis: Analysis, patch: Mapping[
     for step in reversed(template_of(owner)[0].split(".")):
         whole = {step: whole}
     ref = subject.ref
-    place_text = f"{ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}"
+    object_text = f"{ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}"
     text = shlex.quote(json.dumps(whole, separators=(",", ":")))
-    return directed_command(store.origin, f"patch {place_text} --type strategic -p {text}")
+    return directed_command(store.origin, f"patch {object_text} --type strategic -p {text}")
 
 
 def _texts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:

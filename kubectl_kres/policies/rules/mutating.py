@@ -130,7 +130,7 @@ class MutationRun:
         self.rewritten = False
         self._last: Raw | None = None
         self._invoked: set[tuple[str, str, str]] = set()
-        self._due: set[tuple[str, str, str]] = set()
+        self._reinvoked: set[tuple[str, str, str]] = set()
 
     def run(self, request: Request, *, reinvoked: bool = False) -> tuple[Raw, Refusal | None]:
         """Return the object after the policies, and a refusal. Raises NotComputed."""
@@ -151,7 +151,7 @@ class MutationRun:
         return canonical, _refusal(failing) if failing else None
 
     def _require(self) -> None:
-        self._due |= self._invoked
+        self._reinvoked |= self._invoked
         self._invoked = set()
 
     def _invocations(self, request: Request, errors: list[_Error]) -> Iterator[_Invocation]:
@@ -191,7 +191,7 @@ class MutationRun:
             objects = shown.setdefault(invocation.seen.api_version, _ShownObjects())
             if not self._is_matched(invocation, request.with_object(canonical), objects, errors):
                 continue
-            if reinvoked and invocation.key not in self._due:
+            if reinvoked and invocation.key not in self._reinvoked:
                 continue
             before = canonical
             canonical, patched = self._invoked_once(invocation, request, canonical, objects, errors)

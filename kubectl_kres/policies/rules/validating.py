@@ -238,7 +238,7 @@ class _Messages:
         self.policy, self.names, self.budget, self.most = policy, names, budget, context.most
         self._evaluation: Evaluation | None = None
 
-    def message_of(self, validation: Raw) -> str:
+    def one_line_message(self, validation: Raw) -> str:
         text = _text(validation, "messageExpression")
         if not text:
             return ""
@@ -258,7 +258,7 @@ def _decision(
     if result.error:
         return FailedValidation(result.error, "", index, expression, error=True) if policy.fails else None
     try:
-        message = messages.message_of(validation)
+        message = messages.one_line_message(validation)
     except OutOfBudget as error:
         return FailedValidation(f"failed messageExpression: {error}", "", index, expression, error=True)
     message = message or trim(_text(validation, "message")) or f"failed expression: {expression}"

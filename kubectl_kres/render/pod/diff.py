@@ -12,7 +12,7 @@ from kubectl_kres.render.text.data import yaml_lines
 from kubectl_kres.render.text.line import Line, draw, size, wrap_text
 from kubectl_kres.render.text.values import shown_source
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import PARTLY, cause, message_of, unread_caveat
+from kubectl_kres.render.verdict.headline import PARTLY, cause, one_line_message, unread_caveat
 from kubectl_kres.reports.explain.difference import Difference, Reason
 
 _CONTEXT = 3
@@ -39,7 +39,7 @@ def brief(difference: Difference, more: str) -> Brief:
     """In few words. ``more``: the command that shows the whole difference."""
     verdict, full = difference.verdict, difference.subject.full_name
     if verdict.allowed is not True:
-        reason = cause(verdict.findings) or message_of(verdict)
+        reason = cause(verdict.findings) or one_line_message(verdict)
         refused = Brief(
             "bad" if verdict.allowed is False else "warn", _format_refusal(difference), f": {full}: {reason}"
         )
@@ -106,7 +106,7 @@ def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
     name = f"v1.Pod.{ref.namespace}.{ref.name}" if ref.kind == "Pod" else f"{ref.kind}.{ref.namespace}.{ref.name}"
     verdict = difference.verdict
     if verdict.allowed is not True:
-        yield [("bad", f"# {_format_refusal(difference)}: {ref.full_name}: {message_of(verdict)}")]
+        yield [("bad", f"# {_format_refusal(difference)}: {ref.full_name}: {one_line_message(verdict)}")]
         for index, remedy in enumerate(difference.remedies):
             for line in wrap_text(remedy.text, width, first="# or: " if index else "# fix: ", rest="#   "):
                 yield [("bad", line)]

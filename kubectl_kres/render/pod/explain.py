@@ -31,7 +31,7 @@ from kubectl_kres.render.verdict.headline import (
     at_maximum,
     headline,
     lacks_limit_ranges,
-    message_of,
+    one_line_message,
     pod_count_text,
     quota_figures,
 )
@@ -110,8 +110,8 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int, now:
 
     yield from verdict_lines(explanation, width, now)
     yield [("", "")]
-    place_text = f" in {explanation.subject.namespace}" if explanation.subject.namespace else ""
-    head = f"{explanation.subject}{place_text}, from {explanation.start}{_existing(explanation)}"
+    namespace_text = f" in {explanation.subject.namespace}" if explanation.subject.namespace else ""
+    head = f"{explanation.subject}{namespace_text}, from {explanation.start}{_existing(explanation)}"
     yield from tone_lines("quiet", wrap_text(head, width, rest="  "))
     for system in systems():
         yield from system.start_lines(explanation, width)
@@ -189,7 +189,7 @@ def _headline_lines(explanation: Explanation, width: int, now: str = "") -> Iter
 def _server(explanation: Explanation, width: int) -> Iterator[Line]:
     """Yield the server's own sentence, whole; and how far an autoscaler gets."""
     verdict = explanation.verdict
-    server = verdict.blocked.message if verdict.blocked is not None else message_of(verdict)
+    server = verdict.blocked.message if verdict.blocked is not None else one_line_message(verdict)
     if server:
         yield from labelled_lines("server", server, width, tone="quiet")
     yield from _autoscaler_lines(explanation, width)
@@ -326,10 +326,10 @@ def _other_steps(explanation: Explanation, width: int) -> Iterator[Line]:
             yield [("strong", heading)]
         for entry in entries:
             holder, resources, rest = entry.path.partition(".resources[")
-            place_text = f"{names.get(holder, holder)} {rest.rstrip(']')}" if resources else entry.path
+            value_name = f"{names.get(holder, holder)} {rest.rstrip(']')}" if resources else entry.path
             bad = isinstance(entry, Check) and not entry.passed
             yield from tone_lines(
-                "bad" if bad else "", wrap_text(f"{place_text}: {text(entry)}", width, first="  ", rest="      ")
+                "bad" if bad else "", wrap_text(f"{value_name}: {text(entry)}", width, first="  ", rest="      ")
             )
             if entry.source is not None:
                 when_text = shown_source(entry.source)

@@ -23,7 +23,7 @@ from kubectl_kres.render.text.line import (
     with_ages,
     wrap_text,
 )
-from kubectl_kres.render.verdict.headline import PARTLY, code_line, lacks_limit_ranges, message_of
+from kubectl_kres.render.verdict.headline import PARTLY, code_line, lacks_limit_ranges, one_line_message
 from kubectl_kres.reports.common.explanation import (
     Explanation,
     Fact,
@@ -188,7 +188,7 @@ def _server_lines(explanation: Explanation, now: str, width: int) -> Iterator[Li
     cluster says.
     """
     verdict = explanation.verdict
-    message = verdict.blocked.message if verdict.blocked is not None else message_of(verdict)
+    message = verdict.blocked.message if verdict.blocked is not None else one_line_message(verdict)
     facts = [fact for fact in merge_facts(explanation.facts) if fact.reason not in _NOISE]
     same = [fact for fact in facts if _strip_used_amounts(fact.text) == _strip_used_amounts(message)]
     if message:
@@ -219,7 +219,7 @@ def _format_frequency(fact: Fact, now: str) -> str:
 
 def _remarks(explanation: Explanation, now: str, width: int) -> Iterator[Line]:
     """Other answers, warnings, what could not be read; assumptions and edits as far as there are few."""
-    message = message_of(explanation.verdict)
+    message = one_line_message(explanation.verdict)
     for tone, label, texts in remark_groups(explanation, now=now):
         kept = texts if label in _WHOLE else texts[:_FACTS]
         if label == "warning":

@@ -12,7 +12,7 @@ from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import (
     at_maximum,
     cause,
-    message_of,
+    one_line_message,
     pod_count_text,
     unread_caveat,
     verdict_word,
@@ -49,7 +49,7 @@ def brief(fit: Fit, more: str) -> Brief:
 def denied_brief(denied: Denied, more: str) -> Brief:
     """Return a refused workload in few words."""
     word, tone, missing = _refusal_headline(denied)
-    reason = message_of(denied.verdict).partition(" is forbidden: ")[2] or message_of(denied.verdict)
+    reason = one_line_message(denied.verdict).partition(" is forbidden: ")[2] or one_line_message(denied.verdict)
     text = f": {denied.subject.full_name}: {missing}{f': {reason}' if denied.verdict.message else ''}"
     return with_remedies(Brief(tone, word, text, next=more), denied.remedies)
 
@@ -274,7 +274,7 @@ def _head(denied: Denied) -> Line:
 
 def _refusal_texts(denied: Denied) -> Iterator[tuple[str, str]]:
     if denied.verdict.message:
-        text = message_of(denied.verdict)
+        text = one_line_message(denied.verdict)
         yield "server", text.partition(" is forbidden: ")[2] or text
     elif denied.verdict.blocked is not None:
         yield "server", denied.verdict.blocked.message

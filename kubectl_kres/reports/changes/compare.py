@@ -327,8 +327,8 @@ def _unseen_rollouts(
         ref = ObjectRef(*key, space)
         rollout = _rollout(ref, workloads[key]) if key in workloads and ref not in texts else None
         if rollout is not None:
-            place_text = f"stalls at {rollout.updated} of {rollout.of} updated"
-            yield f"if the file changes what is not read of {ref} in {space}, such as env, its rollout {place_text}"
+            progress_text = f"stalls at {rollout.updated} of {rollout.of} updated"
+            yield f"if the file changes what is not read of {ref} in {space}, such as env, its rollout {progress_text}"
 
 
 def _workloads(space: str, old: Mapping[Key, _Workload], new: Mapping[Key, _Workload]) -> Iterator[WorkloadChange]:

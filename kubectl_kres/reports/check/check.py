@@ -90,13 +90,13 @@ def _finding(rule: Rule, broken: Diagnostic, ignored: str) -> CheckFinding:
 
 def _explain_commands(ref: ObjectRef) -> tuple[str, ...]:
     """Return the command that shows more about an object; none if no command explains it."""
-    place_text = f" -n {quote(ref.namespace)}" if ref.namespace else ""
+    namespace_flag = f" -n {quote(ref.namespace)}" if ref.namespace else ""
     name = quote(ref.name)
     match ref.kind:
         case "ResourceQuota":
-            return (f"kubectl kres quota {name}{place_text} --recount --by workload",)
+            return (f"kubectl kres quota {name}{namespace_flag} --recount --by workload",)
         case "ResourcePoolClaim":
-            return (f"kubectl kres claims {name}{place_text}",)
+            return (f"kubectl kres claims {name}{namespace_flag}",)
         case "ResourcePool":
             return (f"kubectl kres pools {name}",)
         case "Tenant":
@@ -104,7 +104,7 @@ def _explain_commands(ref: ObjectRef) -> tuple[str, ...]:
     kind = BY_KIND.get(ref.kind)
     if ref.name == ALL_OBJECTS or kind is None or not answers_about(kind).explained:
         return ()
-    return (f"kubectl kres explain {kind.names[1]}/{name}{place_text}",)
+    return (f"kubectl kres explain {kind.names[1]}/{name}{namespace_flag}",)
 
 
 def _annotated_objects(context: CheckContext) -> Iterator[ObjectRef]:

@@ -576,7 +576,7 @@ def _gates(pod: Pod, server: Server) -> tuple[Assumption, ...]:
 def unseen_of(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[FailedRead, ...]:
     """Return what could not be read or computed; not what assumptions already say."""
     not_read = find_unread(store, list_read_requests(store, subject))
-    all_unseen = tuple(failed_read for failed_read in not_read if failed_read.required or _is_said(failed_read))
+    all_unseen = tuple(failed_read for failed_read in not_read if failed_read.required or _is_reported(failed_read))
     return (*_number_unknown(subject), *all_unseen, *(analysis.unseen if analysis is not None else ()))
 
 
@@ -592,7 +592,7 @@ def _number_unknown(subject: Subject) -> Iterator[FailedRead]:
         yield FailedRead(ref.kind, "failed", ref.namespace, ref.name, text)
 
 
-def _is_said(failed_read: FailedRead) -> bool:
+def _is_reported(failed_read: FailedRead) -> bool:
     """Return whether something that only adds to an answer is reported when it could not be read."""
     if failed_read.kind in kinds_of("assumed"):
         return False

@@ -74,14 +74,14 @@ def _from_file(subject: Subject) -> PodManifest:
     raw = subject.raw or {}
     ref = subject.ref
     source = Source(ref.kind, ref.name, ref.namespace)
-    place_text = f" in {subject.file}" if subject.file else ""
+    file_text = f" in {subject.file}" if subject.file else ""
     if ref.kind == "Pod":
         pod = decode_object(raw, Pod)
         metadata = msgspec.structs.replace(pod.metadata, namespace=ref.namespace)
         return PodManifest(msgspec.structs.replace(pod, metadata=metadata), source, "", subject.file or "the input")
     path, template = raw_template(raw)
     pod = pod_of_template(decode_object(template, PodTemplateSpec), subject)
-    return PodManifest(pod, source, f"{path}.", f"its template{place_text}")
+    return PodManifest(pod, source, f"{path}.", f"its template{file_text}")
 
 
 def start_of_live(store: Store, live: Pod) -> PodManifest:

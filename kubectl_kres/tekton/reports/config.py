@@ -65,12 +65,12 @@ def _is_config_absent(store: Store, namespace: str) -> bool:
 
 def _config_namespace(store: Store) -> str:
     custom_resource_definition = store.get("CustomResourceDefinition", DEFINITION)
-    place_text = (
+    namespace_text = (
         custom_resource_definition.webhook_namespace
         if isinstance(custom_resource_definition, CustomResourceDefinition)
         else ""
     )
-    return place_text or OTHER
+    return namespace_text or OTHER
 
 
 def _in_file(store: Store, name: str) -> bool:
@@ -114,7 +114,7 @@ def remarks(store: Store, config: TektonConfig) -> Iterator[Assumption]:
         names = "" if len(missing) == len(CONFIG_NAMES) else f" ({' and '.join(missing)})"
         yield Assumption("", _UNKNOWN, f"Tekton's configuration{names} {reason}: assumed as shipped ({_FLAG})")
     elif INFO in missing:
-        place_text = " and ".join(dict.fromkeys((NAMESPACE, _config_namespace(store))))
+        namespace_text = " and ".join(dict.fromkeys((NAMESPACE, _config_namespace(store))))
         what = (
             "no configuration of Tekton's"
             if len(missing) == len(CONFIG_NAMES)
@@ -122,7 +122,7 @@ def remarks(store: Store, config: TektonConfig) -> Iterator[Assumption]:
         )
         webhook = store.covered(_WEBHOOK)
         unsure = f"; where else it may be could not be read ({webhook.message})" if webhook.state == "denied" else ""
-        yield Assumption("", _UNKNOWN, f"{what} in {place_text}: assumed as shipped ({_FLAG}){unsure}")
+        yield Assumption("", _UNKNOWN, f"{what} in {namespace_text}: assumed as shipped ({_FLAG}){unsure}")
 
 
 def tekton_needs_of_namespace(store: Store) -> tuple[ReadRequest, ...]:

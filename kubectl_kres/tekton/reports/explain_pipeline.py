@@ -83,11 +83,11 @@ def evaluate_pipeline(problems: Sequence[Problem], cycle: Sequence[str], tasks: 
     if result := tuple(_faults(tasks)):
         lines, sentences = tuple(text for text, _ in result), tuple(dict.fromkeys(remedy for _, remedy in result))
         return Verdict(allowed=False, code=400, message=lines[0], others=lines[1:]), untested_remedies(sentences)
-    known_items = [
+    explained_tasks = [
         (task.name, task.explanation) for task in tasks if task.explanation is not None and task.state not in ENDED
     ]
     refused = sorted(
-        ((name, explanation) for name, explanation in known_items if explanation.verdict.allowed is not True),
+        ((name, explanation) for name, explanation in explained_tasks if explanation.verdict.allowed is not True),
         key=_is_retried,
     )
     if not refused:
@@ -445,10 +445,10 @@ def _not_stored(
     verdict, remedy = evaluate_pipeline(refusals, (), ())
     if tekton_world(store, subject.ref.namespace, options).config.by_operator:
         remedy = tuple(structs.replace(found_remedy, text=kept_elsewhere(found_remedy.text)) for found_remedy in remedy)
-    failed_reads, place_text = _list_unseen(store, subject), subject.file or "the input"
+    failed_reads, file_name = _list_unseen(store, subject), subject.file or "the input"
     return PipelineExplanation(
         subject.ref,
-        place_text,
+        file_name,
         with_outcome(verdict, failed_reads),
         remedy,
         refusals[0],

@@ -92,7 +92,7 @@ class Listing(Struct, frozen=True):
         return self.names[0]
 
 
-def taken_in(
+def changed_rows(
     listing: Listing, session: Session, changes: Changes, namespace: str
 ) -> tuple[dict[RowKey, Any], list[RowKey]]:
     """Return the rows that came or changed, and the keys of those that went; of a namespace, or of all if it is

@@ -68,10 +68,10 @@ class HelpPane(Pane):
 
     def _sections(self, width: int) -> Iterator[Iterator[Line]]:
         """Yield the keys of the screen below first, then those of every screen; with a filter what it lets through."""
-        known_items = groups()
-        order = {key.id for key in known_items["lists"] if key.id in SORTS or key.id in PICKS}
+        keys_by_group = groups()
+        order = {key.id for key in keys_by_group["lists"] if key.id in SORTS or key.id in PICKS}
         for index, group in enumerate((*(group for group in self._groups if group != "everywhere"), "everywhere")):
-            keys = [(key.shown, key.text, key.word) for key in known_items[group] if key.id not in order]
+            keys = [(key.shown, key.text, key.word) for key in keys_by_group[group] if key.id not in order]
             yield self._section_lines(_TITLES[group], keys, width)
             if not index:
                 yield self._section_lines("signs", _SIGNS, width)
@@ -79,7 +79,7 @@ class HelpPane(Pane):
         if "lists" in self._groups:
             yield self._section_lines(
                 "order of a list",
-                [(key.shown, key.text, key.word) for key in known_items["lists"] if key.id in order],
+                [(key.shown, key.text, key.word) for key in keys_by_group["lists"] if key.id in order],
                 width,
             )
         yield self._section_lines(

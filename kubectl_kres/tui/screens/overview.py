@@ -19,10 +19,10 @@ from kubectl_kres.render.overview.lines import (
     CHECKED,
     SIGNS,
     area_bar,
-    area_said,
     ask_words,
+    describe_area,
+    describe_problem,
     pods_of,
-    problem_said,
     short_cause,
 )
 from kubectl_kres.render.text.line import Line, Tone, age_text, labelled_lines, size, tone_lines, wrap_text
@@ -111,7 +111,7 @@ class OverviewPane(TablePane):
         self.strip.can_focus = False
         self.worst = Table(_WORST, _FACES, sign=lambda row: row.mark, id="worst")
         self.areas = Table(_AREAS, _FACES, sign=lambda row: row.mark, id="areas")
-        self.worst.shy = self.areas.shy = True
+        self.worst.cursor_needs_focus = self.areas.cursor_needs_focus = True
         #: The one that keys are about.
         self.table = self.worst
         if session.what_if is not None:
@@ -119,9 +119,9 @@ class OverviewPane(TablePane):
             self.worst.differs = lambda row: (ref := _ref_of(row)) is not None and change.is_changed(ref)
         self._areas = Areas(session)
         self._counted: list[tuple[OverviewArea | None, Notice]] = []
-        self._due, self._rested = False, 0.0
+        self._needs_update, self._rested = False, 0.0
         #: Whether the areas have the keys because nothing was wrong.
-        self._lent = False
+        self._focus_moved = False
         #: The line whose remedies are shown.
         self._reported: Notice | None = None
 
@@ -236,7 +236,7 @@ class OverviewPane(TablePane):
             return
         yield from do_lines(row.problem.remedies, "", width)
         tone, now = row.mark[1], self.session.setting.now()
-        yield from labelled_lines("because", problem_said(row.problem, now), width, tone=tone)
+        yield from labelled_lines("because", describe_problem(row.problem, now), width, tone=tone)
         if not row.problem.remedies and row.problem.area != "refused":
             yield [("strong", f"{'next':<8}"), ("command", self.session.command(row.ask))]
         if self._is_wide_screen:
@@ -279,13 +279,13 @@ class OverviewPane(TablePane):
 
     def apply_changes(self, changes: Changes) -> None:
         news = self._areas.step(_SLICE)
-        self._due = self._due or bool(changes) or news
-        if self._due and perf_counter() >= self._rested:
+        self._needs_update = self._needs_update or bool(changes) or news
+        if self._needs_update and perf_counter() >= self._rested:
             self._draw()
 
     @property
     def busy(self) -> bool:
-        return super().busy or self._due or self._areas.busy
+        return super().busy or self._needs_update or self._areas.busy
 
     @property
     def awaits_rows(self) -> bool:
@@ -296,10 +296,10 @@ class OverviewPane(TablePane):
         return True
 
     def refresh_sums(self) -> None:
-        self._due = True
+        self._needs_update = True
 
     def _draw(self) -> None:
-        self._due, began = False, perf_counter()
+        self._needs_update, began = False, perf_counter()
         self._counted = list(self._area_rows())
         rows = [line for _, row in self._counted for line in self._wrap_row(row)]
         _update_table(self.areas, {(f"{index:02}", row.what): row for index, row in enumerate(rows)})
@@ -311,11 +311,11 @@ class OverviewPane(TablePane):
             self.worst.empty = [("quiet", "reading" if reading else self._empty_text())]
             if not reading and self.worst.has_focus:
                 self.areas.focus()
-                self._lent = True
-        elif self._lent and self.areas.has_focus:
+                self._focus_moved = True
+        elif self._focus_moved and self.areas.has_focus:
             # Nothing was wrong so far only, and nobody has chosen the areas.
             self.worst.focus()
-            self._lent = False
+            self._focus_moved = False
         self._arrange()
         end = perf_counter()
         self._rested = end + _REST * (end - began)
@@ -349,11 +349,11 @@ class OverviewPane(TablePane):
         apart = area.name == "namespaces" or (maker is not None and maker.everywhere)
         location = Location(area.name, "" if apart else self.session.namespace)
         if area.state == "absent":
-            return Notice(("", ""), area.name, "-", area_said(area), location)
+            return Notice(("", ""), area.name, "-", describe_area(area), location)
         read = next(read for read in self.reads() if read.kind == area.kind)
         if not area.count and (reason := unread_reason(self.session, read)):
             return Notice(("?", "warn"), area.name, "?", reason, location)
-        text = area_said(area) if not area.state else ""
+        text = describe_area(area) if not area.state else ""
         return Notice(
             SIGNS[area.severity], area.name, self._number(read, area.count or 0), text, location, self._bar(area)
         )
@@ -375,7 +375,7 @@ class OverviewPane(TablePane):
         if reason and not area.count:
             return Notice(("?", "warn"), "refused", "?", reason, location)
         count = f"{area.count}{'+?' if reason else ''}"
-        return Notice(SIGNS[area.severity], "refused", count, area_said(area), location, self._bar(area))
+        return Notice(SIGNS[area.severity], "refused", count, describe_area(area), location, self._bar(area))
 
     def _running_notice(self) -> Notice:
         """Return how many workloads run, wait or fail."""
@@ -384,7 +384,7 @@ class OverviewPane(TablePane):
         if area.state or (reason and not area.count):
             text = reason or "being computed: what runs, waits or fails"
             return Notice(("?", "warn") if reason else ("", ""), "running", "?" if reason else "..", text, location)
-        return Notice(SIGNS[area.severity], "running", str(area.count), area_said(area), location, self._bar(area))
+        return Notice(SIGNS[area.severity], "running", str(area.count), describe_area(area), location, self._bar(area))
 
     def _number(self, read: ReadRequest, count: int) -> str:
         """Return the count; with ``..`` while it grows, ``?`` where it cannot be known."""
@@ -407,8 +407,8 @@ class OverviewPane(TablePane):
     def _empty_text(self) -> str:
         """That nothing is wrong, and where else to look."""
         space, count = self.session.namespace, sum(1 for _ in self.session.store.all("Namespace"))
-        place_text = f" in {space}; 0 shows all {f'{count} ' if count > 1 else ''}namespaces" if space else ""
-        return f"nothing is wrong{place_text}"
+        namespace_text = f" in {space}; 0 shows all {f'{count} ' if count > 1 else ''}namespaces" if space else ""
+        return f"nothing is wrong{namespace_text}"
 
     def _worst_rows(self) -> Iterator[tuple[RowKey, Notice]]:
         now = self.session.setting.now()
@@ -451,11 +451,11 @@ class OverviewPane(TablePane):
     def status(self) -> Line:
         """Return the line under the cursor, which has more room here."""
         row: Notice | None = self.table.row
-        place_text = f" of {self.session.namespace}" if self.session.namespace else ""
+        namespace_text = f" of {self.session.namespace}" if self.session.namespace else ""
         if row is None or not (row.text or row.indented):
-            return [("", f"overview{place_text}")]
+            return [("", f"overview{namespace_text}")]
         inside = f" in {row.where}" if row.location is not None and row.location.ref is not None and row.where else ""
-        text = problem_said(row.problem, self.session.setting.now()) if row.problem is not None else row.text
+        text = describe_problem(row.problem, self.session.setting.now()) if row.problem is not None else row.text
         return [("strong", f"{row.what}{inside}".strip()), (row.mark[1], f"  {text}")]
 
     def command(self) -> str:
@@ -509,7 +509,7 @@ class OverviewPane(TablePane):
         ref = _ref_of(row)
         match action:
             case "pane" | "pane-back":
-                self._lent = False
+                self._focus_moved = False
                 self._turn_page(1 if action == "pane" else -1)
             case "right" if self.worst.has_focus:
                 self._turn_page(-1)

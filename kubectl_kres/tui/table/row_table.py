@@ -80,7 +80,7 @@ class Table(Drawn):
         #: Whether the cursor stands on the first row, whichever that comes to be, since nobody has moved it.
         self.anchored = False
         #: Whether the cursor is only marked while the keys are this table's.
-        self.shy = False
+        self.cursor_needs_focus = False
         self._liked: list[int] = []
         self._layout: list[tuple[int, int]] = []
         #: The width that the columns were laid out for.
@@ -269,7 +269,7 @@ class Table(Drawn):
 
     def _cursor_style(self, *, current: bool) -> Style:
         """Return what is laid over the row under the cursor."""
-        if not current or (self.shy and not self.has_focus):
+        if not current or (self.cursor_needs_focus and not self.has_focus):
             return Style.null()
         return self.tone("cursor" if self.has_focus else "idle")
 
@@ -280,7 +280,7 @@ class Table(Drawn):
         # A row is of the colour of its state, where a cell has none of its own.
         plain = self.tone(_ROWS.get(tone, ""))
         before = "~" if self.differs is not None and self.differs(row) else " "
-        cursor = ">" if current and (self.has_focus or not self.shy) else " "
+        cursor = ">" if current and (self.has_focus or not self.cursor_needs_focus) else " "
         segments = [
             Segment(f"{before}{cursor}", plain + over),
             Segment(f"{mark:<2}"[:2], self.tone(tone) + over),

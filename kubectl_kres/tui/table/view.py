@@ -332,16 +332,16 @@ class View(Generic[Row]):
     @property
     def ready(self) -> bool:
         """The same, but that texts may be of a moment ago."""
-        return self._texts.all_made and all(len(known_items) == len(self._held) for known_items in self._ahead.values())
+        return self._texts.all_made and all(len(rank_values) == len(self._held) for rank_values in self._ahead.values())
 
     def read(self, maximum: int) -> None:
         """Make the texts, then the ranks, of some more rows ready."""
         if not self._texts.all_current:
             self._texts.read(self._held, maximum)
             return
-        for rank, known_items in self._ahead.items():
-            if len(known_items) < len(self._held):
-                known_items.extend(map(rank, islice(self._held, len(known_items), len(known_items) + maximum)))
+        for rank, rank_values in self._ahead.items():
+            if len(rank_values) < len(self._held):
+                rank_values.extend(map(rank, islice(self._held, len(rank_values), len(rank_values) + maximum)))
                 return
 
     def age(self) -> None:
@@ -360,12 +360,12 @@ class View(Generic[Row]):
     def _update_ranks(self) -> bool:
         """Look at the ranks that the order goes by; whether they are others than before."""
         by = self._by
-        known_items = self._ahead.get(by.rank) if by.rank is not None else None
-        if by.rank is None or known_items is None:
+        rank_values = self._ahead.get(by.rank) if by.rank is not None else None
+        if by.rank is None or rank_values is None:
             return by.read(self._held)
-        known_items.extend(map(by.rank, islice(self._held, len(known_items), None)))
-        before, by.ranks = by.ranks, known_items
-        return before is not known_items
+        rank_values.extend(map(by.rank, islice(self._held, len(rank_values), None)))
+        before, by.ranks = by.ranks, rank_values
+        return before is not rank_values
 
     def _number(self) -> None:
         """Give each row a slot."""
@@ -408,18 +408,18 @@ class View(Generic[Row]):
             self._keys.append(key)
             self._held.append(row)
             self._texts.add()
-            for rank, known_items in self._ahead.items():
-                if len(known_items) == slot:
-                    known_items.append(rank(row))
+            for rank, rank_values in self._ahead.items():
+                if len(rank_values) == slot:
+                    rank_values.append(rank(row))
         return slot
 
     def _replace_row(self, slot: int, row: Row) -> None:
         """Another row at a slot."""
         self._held[slot] = row
         self._texts.drop(slot)
-        for rank, known_items in self._ahead.items():
-            if slot < len(known_items):
-                known_items[slot] = rank(row)
+        for rank, rank_values in self._ahead.items():
+            if slot < len(rank_values):
+                rank_values[slot] = rank(row)
 
     def _take_in(self) -> None:
         """Many changes, or some before all is ordered anyway."""

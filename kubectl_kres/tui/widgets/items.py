@@ -102,6 +102,6 @@ def warning_item(text: str) -> OutlineItem:
     return OutlineItem((), text, mark="!", tone="warn", about=lambda width: tone_lines("warn", wrap_text(text, width)))
 
 
-def said_item(text: str) -> OutlineItem:
+def text_item(text: str) -> OutlineItem:
     """Return a sentence."""
     return OutlineItem((), text, tone="quiet", about=lambda width: tone_lines("", wrap_text(text, width)))
