@@ -70,7 +70,7 @@ class Command(click.Command):
         self.run, self.usage, self.examples, self.formats = run, usage, dedent(examples).strip(), formats
         self.completes = completes
         self.configured = configured and connects
-        self._own = list(flags)
+        self._own_flags = list(flags)
         self.listed = [*flags, *CONNECTION] if connects else list(flags)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -103,7 +103,7 @@ class Command(click.Command):
             wrap_paragraphs(dedent(self.help or "").strip().partition("\n\n")[0]),
             self._usage(ctx),
             "Examples:\n" + indent("\n".join(examples[:_EXAMPLES]), "  "),
-            self._flags([flag for flag in self._own if flag.name not in RARE]),
+            self._flags([flag for flag in self._own_flags if flag.name not in RARE]),
             f'Use "kubectl kres help {ctx.info_name}" for {more}.',
         )
         return _join_parts(parts, ctx)

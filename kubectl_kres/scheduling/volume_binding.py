@@ -100,7 +100,7 @@ class _Binding(Filter):
     def __init__(
         self, bound: tuple[StorageClaim, ...], unbound: tuple[StorageClaim, ...], world: SchedulingWorld
     ) -> None:
-        self._bound, self._unbound, self._world = bound, unbound, world
+        self._bound_claims, self._unbound, self._world = bound, unbound, world
         wanted = {class_of(claim) for claim in unbound}
         self._volumes: Mapping[str, list[PersistentVolume]] = {
             name: sorted(
@@ -114,13 +114,13 @@ class _Binding(Filter):
         reasons = tuple(self._reasons(node))
         if not reasons:
             return None
-        claims = ", ".join(claim.metadata.name for claim in (*self._bound, *self._unbound))
+        claims = ", ".join(claim.metadata.name for claim in (*self._bound_claims, *self._unbound))
         return Rejection(VolumeBinding.name, UNRESOLVABLE, reasons, about=claims)
 
     def _reasons(self, node: NodeInfo) -> Iterator[str]:
         """Source: FindPodVolumes, whose reasons come in this order."""
         missing = False
-        for claim in self._bound:
+        for claim in self._bound_claims:
             volume = self._world.volumes.get(claim.spec.volume_name)
             if volume is None:
                 missing = True

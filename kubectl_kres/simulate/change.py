@@ -93,13 +93,13 @@ class WaitForControllers(Struct, frozen=True):
 class ParameterStep(Struct, frozen=True):
     """A step about an object that policies take parameters from, and where that stands: in a namespace, or in none.
 
-    ``own``: it is the namespace that is simulated.
+    ``in_namespace``: it is the namespace that is simulated.
     """
 
     step: Apply | Delete | Patch
     api_version: str
     namespace: str
-    own: bool
+    in_namespace: bool
 
 
 Step = Apply | Delete | ScaleStep | Patch | Evict | WaitForControllers | ParameterStep

@@ -182,13 +182,13 @@ class ClusterChange:
         namespaces = {item.namespace for item in self._internal if self.parameters.is_parameter_step(item.step)}
         # Where a parameter stands it is known first whether the server takes it.
         self._spaces = sorted({*spaces, *named - {""}}, key=lambda space: (space not in namespaces, space))
-        self._sent: dict[int, SentStep] = dict(sent)
+        self._sent_by_number: dict[int, SentStep] = dict(sent)
         self._gaps: dict[str, None] = {}
-        self._expected: dict[str, dict[Key, str]] = {}
+        self._expected_by_space: dict[str, dict[Key, str]] = {}
 
     @property
     def sent_steps(self) -> tuple[SentStep, ...]:
-        return tuple(self._sent[number] for number in sorted(self._sent))
+        return tuple(self._sent_by_number[number] for number in sorted(self._sent_by_number))
 
     @property
     def gaps(self) -> tuple[str, ...]:
@@ -198,7 +198,7 @@ class ClusterChange:
     @property
     def expected_values(self) -> tuple[str, ...]:
         """What next pods are expected to get since live pods have it."""
-        return tuple(_expected_container_lines(self._expected))
+        return tuple(_expected_container_lines(self._expected_by_space))
 
     def __iter__(self) -> Iterator[tuple[str, ClusterStates, ClusterStates]]:
         maximum = min(self.most, max(LEAST_STATES, MOST_OVER_ALL // max(1, len(self._spaces))))
@@ -215,13 +215,13 @@ class ClusterChange:
                 rest = namespace.after([start], [], Kubelet(), between=False, maximum=maximum)
             usual = rest.states[: rest.usual]
             final_states = namespace.after(usual, here, Kubelet(), between=False, maximum=maximum) if local else rest
-            _note(self._sent, self.steps, local, namespace, final_states, space)
+            _note(self._sent_by_number, self.steps, local, namespace, final_states, space)
             old, new = (namespace, rest), (namespace, final_states)
             yield space, ClusterStates({space: old}, self.pools_before), ClusterStates({space: new}, self.pools)
             self._gaps.update(namespace.tables.gaps)
             for kind in _NUMEROUS if self.emptied else ():
                 self.store.empty(kind, space)
-            self._expected[space] = dict(namespace.tables.seen)
+            self._expected_by_space[space] = dict(namespace.tables.seen)
 
     def _local(self, steps: _Places, space: str) -> list[tuple[int, Step]]:
         """Return the steps of one namespace, with those about classes of the cluster and parameters, each with its
@@ -236,7 +236,7 @@ class ClusterChange:
 
     def _concerns_all(self, local: _Local) -> bool:
         if self.parameters.is_parameter_step(local.step):
-            sent_step = self._sent.get(local.number)
+            sent_step = self._sent_by_number.get(local.number)
             return sent_step is None or not sent_step.is_refused
         return not local.namespace and key_of_step(local.step)[0] in OF_CLUSTER
 
@@ -244,7 +244,7 @@ class ClusterChange:
         step = self.parameters.step(local.step, local.namespace, space)
         if step is None:
             return local.number, local.step
-        return local.number if step.own else -1, step
+        return local.number if step.in_namespace else -1, step
 
 
 def carried_out(

@@ -46,7 +46,7 @@ class RoomDemand:
 
     def __init__(self, controllers: Controllers) -> None:
         self.controllers, self.tables = controllers, controllers.tables
-        self._known: dict[tuple[Any, WorkloadState], tuple[dict[int, int], frozenset[int]]] = {}
+        self._demand_cache: dict[tuple[Any, WorkloadState], tuple[dict[int, int], frozenset[int]]] = {}
         self._wishes: dict[tuple[str, int], tuple[WorkloadState, Wish | None]] = {}
         self._busy: dict[tuple[str, int], Busy] = {}
         #: The places of those with too many pods, by the identity of what states have in common.
@@ -176,9 +176,9 @@ class RoomDemand:
     def _demand(self, state: State, workload: WorkloadState) -> tuple[dict[int, int], frozenset[int]]:
         """Return what a workload can still ask for, and the measures that it counts for."""
         key = (self.tables.worlds[state.world].deciding, workload)
-        if key not in self._known:
-            self._known[key] = self._growth(state, workload), self._measures(state, workload)
-        return self._known[key]
+        if key not in self._demand_cache:
+            self._demand_cache[key] = self._growth(state, workload), self._measures(state, workload)
+        return self._demand_cache[key]
 
     def _growth(self, state: State, workload: WorkloadState) -> dict[int, int]:
         """Return the most that a workload can still ask for."""

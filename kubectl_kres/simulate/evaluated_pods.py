@@ -31,11 +31,11 @@ class EvaluatedPods:
     """
 
     def __init__(self) -> None:
-        self._known: dict[tuple[bytes, bytes], tuple[str, tuple[Stored, ...], tuple[Outcome, ...]]] = {}
+        self._outcome_cache: dict[tuple[bytes, bytes], tuple[str, tuple[Stored, ...], tuple[Outcome, ...]]] = {}
 
     def get(self, deciding: bytes, template: Raw, pod: str) -> tuple[tuple[Stored, ...], tuple[Outcome, ...]]:
         """Return every way in which the pod is stored, and every refusal of it; both empty where it is not known."""
-        namesake, stored, refused = self._known.get((deciding, _cache_key(template)), ("", (), ()))
+        namesake, stored, refused = self._outcome_cache.get((deciding, _cache_key(template)), ("", (), ()))
         return (
             tuple((_set_container_names(item, template), request) for item, request in stored),
             tuple(_told_of(pod, namesake, outcome) for outcome in refused),
@@ -45,11 +45,11 @@ class EvaluatedPods:
         self, deciding: bytes, template: Raw, pod: str, pairs: Iterable[Stored], refused: Iterable[Outcome]
     ) -> None:
         """What was found of a template whose pod is admitted or refused, whatever the order of LimitRanges."""
-        if len(self._known) >= _KEPT:
-            self._known.clear()
+        if len(self._outcome_cache) >= _KEPT:
+            self._outcome_cache.clear()
         stored, outcomes = tuple(pairs), tuple(replace(outcome, draft=None) for outcome in refused)
         if bool(stored) != bool(outcomes):
-            self._known[deciding, _cache_key(template)] = pod, stored, outcomes
+            self._outcome_cache[deciding, _cache_key(template)] = pod, stored, outcomes
 
 
 def _told_of(pod: str, namesake: str, outcome: Outcome) -> Outcome:

@@ -53,7 +53,7 @@ class Explorer:
         self._numbers: dict[Any, int] = {}
         self._numbered: dict[int, tuple[Any, int]] = {}
         #: The first workloads that were looked at, by how many they are.
-        self._first: dict[int, Workloads] = {}
+        self._first_by_count: dict[int, Workloads] = {}
 
     def final_states(self, starts: Sequence[State], *, between: bool, is_drawn: bool = True) -> FinalStates:
         """``between``: also those where controllers act between two steps, or before a quota's controller does.
@@ -114,7 +114,7 @@ class Explorer:
     def _state_key(self, state: State) -> Any:
         """Equal for equal states. To hash all workloads takes long, and few are others than in the first state."""
         workloads = state.workloads
-        first = self._first.setdefault(len(workloads), workloads)
+        first = self._first_by_count.setdefault(len(workloads), workloads)
         marks = []
         for index in workloads.differing_indexes(first):
             item = workloads[index]

@@ -113,7 +113,7 @@ class StateReader:
     def __init__(self, requests: Requests) -> None:
         self.requests, self.tables = requests, requests.tables
         #: Workloads that lack nothing, by identity: they are the same in most states.
-        self._whole: dict[int, tuple[WorkloadState, FinalWorkload]] = {}
+        self._complete_workloads: dict[int, tuple[WorkloadState, FinalWorkload]] = {}
         self._looks: dict[int, str] = {}
 
     def describe_final_state(self, state: State) -> FinalState:
@@ -148,7 +148,7 @@ class StateReader:
     def _workload(
         self, key: Key, workload: WorkloadState, state: State, world: World, policies: Policies
     ) -> FinalWorkload:
-        known = self._whole.get(id(workload))
+        known = self._complete_workloads.get(id(workload))
         if known is not None and known[1].key == key:
             return known[1]
         refused = tuple(self._list_refused(key, workload, state, world, policies))
@@ -166,7 +166,7 @@ class StateReader:
                 fields["ready"] = ready(workload.pods)
         workload_end = replace(base, **fields)
         if _is_whole(workload) and not refused:
-            self._whole[id(workload)] = workload, workload_end
+            self._complete_workloads[id(workload)] = workload, workload_end
         return workload_end
 
     def _bare_pod_states(self, world: World) -> Iterator[FinalWorkload]:

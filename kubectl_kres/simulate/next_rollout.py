@@ -48,7 +48,7 @@ _RESTARTED = "kubectl.kubernetes.io/restartedAt"
 
 
 class StalledRollout(Struct, frozen=True):
-    """A rollout that does not complete: at rest there are ``updated`` new pods of ``of``, with luck in a race ``most``.
+    """A rollout that stalls: at rest there are ``updated`` of ``wanted`` new pods, ``most`` if races end well.
 
     ``beside``: the workloads whose rollouts are under way at the same time. ``tell``: finds the server's words to the
     next pod.
@@ -57,7 +57,7 @@ class StalledRollout(Struct, frozen=True):
     key: Key
     updated: int
     most: int
-    of: int
+    wanted: int
     beside: tuple[Key, ...] = ()
     tell: Callable[[], tuple[str, ...]] = tuple
 

@@ -135,18 +135,18 @@ class Tables:
         self._options: dict[tuple[int, Any], tuple[tuple[int, ...], tuple[Outcome, ...]]] = {}
         self._claims: dict[tuple[Key, str, Any], Cost | None] = {}
         self._finished: dict[int, Cost] = {}
-        self._counted: dict[str, Cost] = {}
+        self._cost_cache: dict[str, Cost] = {}
         #: The templates of DaemonSets that have a ControllerRevision.
         self.revised: dict[Key, frozenset[int]] = {}
         self._plugins: dict[Any, Plugins | None] = {}
         self._webhooks: dict[Any, tuple[PodWebhook, ...]] = {}
         #: What a webhook said to pods of a template when they were last tried, and whose templates those are.
-        self._rejected: dict[int, str] = {}
+        self._rejections: dict[int, str] = {}
         self._rejecting: dict[Key, str] = {}
         #: Workloads with a template of which nobody was asked whether what rejects the other one rejects it, too.
         self.unasked: set[Key] = set()
         #: What pods of workloads get beside their templates, and the templates with it.
-        self._expected: dict[Key, tuple[Added, ...]] = {}
+        self._expected_additions: dict[Key, tuple[Added, ...]] = {}
         #: The same in words, by workload.
         self.seen: dict[Key, str] = {}
         self._variants_of: dict[int, tuple[Variant, ...]] = {}
@@ -182,13 +182,13 @@ class Tables:
 
         One that cannot be called rejects pods of any template.
         """
-        self._rejected[template] = message
+        self._rejections[template] = message
         self._rejecting[self.templates[template].owner] = message
 
     def _rejection(self, template: int) -> str:
         """Return what a webhook says to pods of a template; empty where it is not known to reject them."""
         general = self._rejecting.get(self.templates[template].owner, "")
-        return self._rejected.get(template, general if _CANNOT_BE_CALLED in general else "")
+        return self._rejections.get(template, general if _CANNOT_BE_CALLED in general else "")
 
     def template_of(self, workload: Raw, *, whole: bool = False) -> int:
         """Return the number of the template that a workload has now."""
@@ -289,14 +289,14 @@ class Tables:
 
     def expect(self, owner: Key, variants: Sequence[Added]) -> None:
         """Every pod of a workload gets one of these sets of containers beside those of its template."""
-        self._expected[owner] = tuple(variants)
+        self._expected_additions[owner] = tuple(variants)
         own_names = {number for _, number in self._templates_of.get(owner, ())}
         self._options = {key: answer for key, answer in self._options.items() if key[0] not in own_names}
 
     def _variants(self, template: int) -> tuple[Variant, ...]:
         """A template with each of the sets of containers that its pods may get."""
         plain = self.templates[template]
-        expected = self._expected.get(plain.owner)
+        expected = self._expected_additions.get(plain.owner)
         if expected is None or self._rejection(template):
             return (plain,)
         if template not in self._variants_of:
@@ -392,9 +392,9 @@ class Tables:
 
     def count_cost(self, resource: str) -> Cost:
         """Return what an object costs of which quotas count the number alone; nothing of none."""
-        if resource and resource not in self._counted:
-            self._counted[resource] = self.measures.cost(count_request(resource, ""))
-        return self._counted.get(resource, ())
+        if resource and resource not in self._cost_cache:
+            self._cost_cache[resource] = self.measures.cost(count_request(resource, ""))
+        return self._cost_cache.get(resource, ())
 
     def lacks_revision(self, workload: StatefulSetState) -> bool:
         """Return whether its template has no ControllerRevision yet, where a quota counts them: it does nothing before.

@@ -54,13 +54,13 @@ class Areas:
     def __init__(self, session: Session) -> None:
         self._session, self.namespace = session, session.namespace
         self.makers: tuple[AreaMaker, ...] = makers()
-        self._held: dict[str, tuple[Stamp, AreaWithRemedies]] = {}
+        self._cached_areas: dict[str, tuple[Stamp, AreaWithRemedies]] = {}
         self._remedies: dict[tuple[str, ObjectRef], tuple[Stamp, tuple[Remedy, ...]]] = {}
-        self._refused = OverviewArea("refused", "Deployment", state="unread")
-        self._found: list[Denied | None] = []
+        self._refused_area = OverviewArea("refused", "Deployment", state="unread")
+        self._denied: list[Denied | None] = []
         self._work: Iterator[Denied | None] | None = None
         self._looked: Stamp = ()
-        self._wanted: tuple[Stamp, tuple[ReadRequest, ...]] = ((), ())
+        self._wanted_reads: tuple[Stamp, tuple[ReadRequest, ...]] = ((), ())
         self._rested = self._took = 0.0
         #: How what makes pods fares, as of the last look, and the look that is under way.
         self._running = OverviewArea("running", "Pod", state="unread")
@@ -81,10 +81,10 @@ class Areas:
     def _refusal_read_requests(self) -> tuple[ReadRequest, ...]:
         """Return what tells which workloads are refused, which the quotas decide with."""
         stamp = self._stamp(("ResourceQuota",))
-        if self._wanted[0] != stamp:
+        if self._wanted_reads[0] != stamp:
             space = self._session.namespace
-            self._wanted = stamp, (*denied_needs(space), *needs_of_systems(self._session.store, space))
-        return self._wanted[1]
+            self._wanted_reads = stamp, (*denied_needs(space), *needs_of_systems(self._session.store, space))
+        return self._wanted_reads[1]
 
     def _has_begun_reading(self, reads: tuple[ReadRequest, ...]) -> bool:
         """Return whether nothing of that is only about to be read."""
@@ -97,7 +97,7 @@ class Areas:
 
     def problems(self) -> list[Problem]:
         """Return what is wrong in all areas, the worst first, with the remedies that are known by now."""
-        areas = [self._refused, self._running, *(self._build_area(maker).area for maker in self.makers)]
+        areas = [self._refused_area, self._running, *(self._build_area(maker).area for maker in self.makers)]
         # What does not serve the namespace that is shown comes last.
         problems = sorted(worst_first(areas), key=lambda problem: problem.elsewhere)
         return [
@@ -107,7 +107,7 @@ class Areas:
 
     def refused_workloads(self) -> OverviewArea:
         """Return the workloads whose pods are refused, as of the last look; ``state`` unread before the first one."""
-        return self._refused
+        return self._refused_area
 
     def running(self) -> OverviewArea:
         """Return how what makes pods fares, as of the last look; ``state`` unread before the first one."""
@@ -133,7 +133,7 @@ class Areas:
                 self._work = None
                 news = self._finish_search()
             else:
-                self._found.append(result)
+                self._denied.append(result)
         if self._work is None:
             news = self._step_running(end) or news
         while self._work is None and perf_counter() < end:
@@ -148,11 +148,11 @@ class Areas:
         return (self._session.namespace, *self._session.store.revision(*kinds))
 
     def _build_area(self, maker: AreaMaker) -> AreaWithRemedies:
-        stamp, result = self._stamp(maker.kinds), self._held.get(maker.name)
+        stamp, result = self._stamp(maker.kinds), self._cached_areas.get(maker.name)
         if result is None or result[0] != stamp:
             session = self._session
             context = AreaInput(session.store, session.namespace, session.evaluation_options, self._quota)
-            result = self._held[maker.name] = (stamp, maker.make(context))
+            result = self._cached_areas[maker.name] = (stamp, maker.make(context))
         return result[1]
 
     def _quota(self, quota: ResourceQuota) -> QuotaReport | str:
@@ -169,15 +169,15 @@ class Areas:
     def _start_search(self) -> None:
         session = self._session
         self._looked = self._stamp(tuple(dict.fromkeys(read.kind for read in self._refusal_read_requests())))
-        self._found, self._took = [], 0.0
+        self._denied, self._took = [], 0.0
         self._work = list_refusals(session.store, session.namespace, session.evaluation_options)
 
     def _finish_search(self) -> bool:
-        before = self._refused
-        self._refused = refused_area(self._found)
-        self._found = []
+        before = self._refused_area
+        self._refused_area = refused_area(self._denied)
+        self._denied = []
         self._rested = perf_counter() + _REST * self._took
-        return before != self._refused
+        return before != self._refused_area
 
     # What runs
 
@@ -225,12 +225,12 @@ class Areas:
             return
         areas = {maker.name: self._build_area(maker) for maker in self.makers}
         for problem in worst_first([item.area for item in areas.values()])[:_MENDED]:
-            if self._remedies.get(_key(problem), (None,))[0] != self._held[problem.area][0]:
+            if self._remedies.get(_key(problem), (None,))[0] != self._cached_areas[problem.area][0]:
                 yield problem
 
     def _find_remedies(self, problem: Problem) -> None:
-        stamp, areas = self._held[problem.area]
-        if len(self._remedies) > MOST * len(self._held):
+        stamp, areas = self._cached_areas[problem.area]
+        if len(self._remedies) > MOST * len(self._cached_areas):
             self._remedies.clear()
         self._remedies[_key(problem)] = stamp, areas.remedies(problem)
 

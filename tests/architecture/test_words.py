@@ -44,6 +44,24 @@ PLAIN = {"bound", "denied", "_all", "_in", "_not", "_or", "now", "all", "left", 
 #: Names of variables and parameters that were replaced by what they hold.
 RIDDLES = {"at", "of", "place", "places", "who", "way", "ways", "ask", "asks", "need", "needs", "own", "there", "it"}
 RIDDLES |= {"said", "given", "where", "why", "scene", "told", "meant"}
+#: Attributes and fields that `-o json`, a summary of a fleet or a snapshot prints under these names.
+PRINTED = {
+    *(
+        "ClaimRow.place",
+        "QueuePlace.place",
+        "QueuePlace.of",
+        "VerbEffect.said",
+        "ClaimReport.asks",
+        "ClaimReport.place",
+    ),
+    *("ClaimReport.ways", "QueueTurn.place", "QueueTurn.own", "Queued.place", "Queued.asks", "NextRollout.of"),
+    *("UpgradeChange.why", "Total.of", "RunState.of", "NodeRemedy.why", "SetBound.of", "Admits.of", "Remedy.why"),
+    *("Remedy.ask", "TrailClaim.asks", "OverviewArea.of", "Shared.own", "OomScore.of", "UsageShare.who"),
+    *("UsageNode.who", "RolloutResult.of", "CoveredRead.need", "AssistantPod.there", "MissingReference.why"),
+}
+
+#: What an attribute may be called besides: what is used of a quota, what is left of it or beside it, and the clock.
+PLAIN_ATTRIBUTES = {"_used", "_left", "_missing", "_now"}
 
 
 #: Docstrings here are help pages and descriptions of tools, which golden files hold.
@@ -105,3 +123,31 @@ def test_functions_are_no_bare_adverbs_or_participles():
 def test_variables_say_what_they_hold():
     found = {path: sorted(RIDDLES.intersection(_variables(tree))) for path, tree in trees().items()}
     assert {path: names for path, names in found.items() if names} == {}
+
+
+def _attributes(tree: ast.Module) -> Iterator[str]:
+    """Fields and attributes, each behind its class."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.AnnAssign) and isinstance(inner.target, ast.Name):
+                    yield f"{node.name}.{inner.target.id}"
+                if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store):
+                    if isinstance(inner.value, ast.Name) and inner.value.id == "self":
+                        yield f"{node.name}.{inner.attr}"
+
+
+def test_attributes_say_what_they_hold():
+    """Those that only their class sees are neither riddles nor bare; of the others no riddle that is not printed."""
+
+    def says_nothing(attribute: str) -> bool:
+        name = attribute.partition(".")[2]
+        bare = name.startswith("_") and name.strip("_") in BARE and name not in PLAIN_ATTRIBUTES
+        return bare or (name.strip("_") in RIDDLES and attribute not in PRINTED)
+
+    found = {path: sorted(set(filter(says_nothing, _attributes(tree)))) for path, tree in trees().items()}
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+def test_printed_names_are_still_there():
+    assert {name for tree in trees().values() for name in _attributes(tree)} >= PRINTED

@@ -47,7 +47,7 @@ class ClaimOrPoolExplainer(Explainer):
 
     def __init__(self, page: Page) -> None:
         super().__init__(page)
-        self._last: tuple[AnswerBatch, Explaining] | None = None
+        self._last_batch: tuple[AnswerBatch, Explaining] | None = None
 
     @classmethod
     def reads(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
@@ -131,11 +131,11 @@ class ClaimOrPoolExplainer(Explainer):
 
     def _find_explaining(self, batch: AnswerBatch, run_summary: RunSummary) -> Explaining:
         """For all objects of a turn; what is assumed is noted."""
-        if self._last is None or self._last[0] is not batch:
+        if self._last_batch is None or self._last_batch[0] is not batch:
             explaining = Explaining(batch.store)
             run_summary.note_assumption(explaining.assumptions)
-            self._last = batch, explaining
-        return self._last[1]
+            self._last_batch = batch, explaining
+        return self._last_batch[1]
 
 
 def _tenant_lines(page: Page, value: TenantExplanation) -> Iterator[str]:

@@ -96,7 +96,7 @@ class ClaimPane(OutlinePane):
             queue_turn for queue_turn in claim_explanation.turns if queue_turn.result == "kept" and not queue_turn.own
         ]
         if kept:
-            yield OutlineItem((), f"{len(kept)} hold something", said="enter: the pool", location=self.owner())
+            yield OutlineItem((), f"{len(kept)} hold something", note="enter: the pool", location=self.owner())
         index, report_waits = 0, self.report.is_waiting
         for queue_turn in claim_explanation.turns:
             index += queue_turn.result != "kept"
@@ -109,7 +109,7 @@ class ClaimPane(OutlinePane):
                 )
         if not claim_explanation.turns and self.report.state in WAITING:
             text = "the pool, or the claims of others, could not be read"
-            yield OutlineItem((), "not visible", said="still being read" if self.is_late else text, tone="warn")
+            yield OutlineItem((), "not visible", note="still being read" if self.is_late else text, tone="warn")
 
     def _queue_lines(self, item: OutlineItem, width: int) -> Iterator[Line]:
         """Yield the queue as a picture, with who gets in after each remedy, and what is compared at its own turn."""
@@ -130,7 +130,7 @@ class ClaimPane(OutlinePane):
     def _unseen_row(self, failed_read: FailedRead) -> OutlineItem:
         read = ReadRequest(failed_read.kind, failed_read.namespace, failed_read.name, required=failed_read.required)
         tone: Tone = "bad" if failed_read.required else "quiet"
-        return OutlineItem((), failed_read.kind, said=failed_read.message or failed_read.state, mark="?", tone=tone,
+        return OutlineItem((), failed_read.kind, note=failed_read.message or failed_read.state, mark="?", tone=tone,
                     about=lambda width: gap_lines(self.session, (read,), width))  # fmt: skip
 
     def text(self, width: int) -> Iterable[Line]:
@@ -186,7 +186,7 @@ def _option(pool_option: PoolOption) -> OutlineItem:
     )
     text = option_text(pool_option)
     ref, label = ObjectRef("ResourcePool", pool_option.pool), f"{pool_option.pool}{' (named)' * pool_option.named}"
-    return OutlineItem((), label, said=words, location=pool_place(pool_option.pool), ref=ref,
+    return OutlineItem((), label, note=words, location=pool_place(pool_option.pool), ref=ref,
                 about=lambda width: tone_lines("", wrap_text(text, width, rest="  ")))  # fmt: skip
 
 

@@ -54,7 +54,7 @@ def turn_item(queue_turn: QueueTurn, index: int) -> OutlineItem:
     return OutlineItem(
         (),
         f"{f'{index}. ' if index else ''}{ref.key}",
-        said=text,
+        note=text,
         tone=tone,
         about=partial(_turn_lines, queue_turn),
         location=None if is_own else Location("object", ref=ref),

@@ -128,7 +128,7 @@ class PoolPane(OutlinePane):
         for room in rooms if letters else ():
             drawn = f"{named_bar(room, letters, _BAR, ascii_only=ascii_only)}|"
             drawn += f" {room.wanted} wanted" if room.wanted is not None else ""
-            yield OutlineItem((), room.name, said=drawn, tone="warn" if room.wanted is not None else "", about=about)
+            yield OutlineItem((), room.name, note=drawn, tone="warn" if room.wanted is not None else "", about=about)
 
     def _queue(self, first: ClaimReport | None) -> Iterator[OutlineItem]:
         """Return who waits, behind a line whose pane has the picture: who blocks, who follows, and what remedies
@@ -138,10 +138,10 @@ class PoolPane(OutlinePane):
         options, ascii_only = first.ways if first is not None else (), self.session.setting.ascii_only
         about = partial(queue_lines, self.report, options, ascii_only=ascii_only)
         if any(about(_MEASURED)):
-            yield OutlineItem((), "all who wait", said="who blocks, who follows", tone="quiet", about=about)
+            yield OutlineItem((), "all who wait", note="who blocks, who follows", tone="quiet", about=about)
         if queue is None:
             text = "claims are still being read" if self.is_late else "claims could not be read"
-            yield OutlineItem((), "not visible", said=text, tone="warn")
+            yield OutlineItem((), "not visible", note=text, tone="warn")
         for queued in queue or ():
             yield _queued_row(queued, age_text(queued.created, now))
         if queue == ():
@@ -253,7 +253,7 @@ def _holder(holder: Holder) -> OutlineItem:
     return OutlineItem(
         (),
         f"{holder.subject.namespace}/{holder.subject.name}",
-        said=f"{holder.state or '?'}: {asks_words(holder.holds)}",
+        note=f"{holder.state or '?'}: {asks_words(holder.holds)}",
         tone=tone,
         location=Location("object", ref=holder.subject),
         ref=holder.subject,

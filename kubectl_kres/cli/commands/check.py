@@ -92,7 +92,7 @@ class CheckPage(Page):
 
     def __init__(self, options: Options, codes: Collection[str], baseline: Collection[tuple[str, str, str]]) -> None:
         super().__init__(options)
-        self._codes, self._known = codes, baseline
+        self._codes, self._baseline = codes, baseline
         self._looked_at = ""
         self._beyond = 0
         self._complete = True
@@ -112,7 +112,7 @@ class CheckPage(Page):
         spaces = objects = 0
         for context in check_contexts(source, inputs, self.options, options):
             spaces, objects = spaces + bool(context.namespace), objects + len(context.subjects)
-            for check_finding in mark_known(check(context, self._codes), self._known):
+            for check_finding in mark_known(check(context, self._codes), self._baseline):
                 if len(kept[check_finding.severity]) < MOST:
                     kept[check_finding.severity].append(located(check_finding))
                 else:

@@ -49,18 +49,18 @@ class RunSummary:
         #: Whether all objects were those of lists.
         self.listed = True
         #: Whether it was said why nothing is there.
-        self._noted = False
+        self._reason_noted = False
         #: What ``--until`` may wait for, and whether all answers have it.
         self.met: dict[str, bool] = {}
         self._options, self._access = options, access_flags(options)
         self._codes: set[int] = set()
-        self._unseen: dict[tuple[str, str], FailedRead] = {}
+        self._failed_reads: dict[tuple[str, str], FailedRead] = {}
         #: What standard output says of what could not be read.
-        self._shown: set[str] = set()
+        self._printed_messages: set[str] = set()
         self._failed = False
         self._left_out: Sequence[InputError] = ()
         #: Whether an answer said that the server is older or newer than the rules.
-        self._supposed = False
+        self._version_assumed = False
 
     @property
     def no_answers(self) -> bool:
@@ -71,14 +71,14 @@ class RunSummary:
         """Note what is supposed about the server."""
         for text in texts:
             self.note(f"assumed: {text}")
-            self._supposed = self._supposed or _SUPPOSED in text
+            self._version_assumed = self._version_assumed or _SUPPOSED in text
 
     def watched(self, lines: Iterable[str]) -> Iterator[str]:
         """Yield the lines; notes whether they say that the server is older or newer than the rules."""
         last = ""
         for line in lines:
             text = line.strip()
-            self._supposed = self._supposed or _SUPPOSED in f"{last} {text}"
+            self._version_assumed = self._version_assumed or _SUPPOSED in f"{last} {text}"
             last = text
             yield line
 
@@ -107,7 +107,7 @@ class RunSummary:
 
     def note_printed(self, failed_reads: Iterable[FailedRead]) -> None:
         """Standard output has these, in the server's words: on the same terminal they are not repeated."""
-        self._shown.update(failed_read.message for failed_read in failed_reads)
+        self._printed_messages.update(failed_read.message for failed_read in failed_reads)
 
     def note_condition(self, word: str, yes: bool, *, complete: bool = True) -> None:  # noqa: FBT001, the word is its name
         """Whether an answer has what ``--until`` may wait for; not ``complete``: only as far as seen."""
@@ -119,7 +119,7 @@ class RunSummary:
         self.complete = self.complete and complete
         for item in failed_reads:
             if item.required:
-                self._unseen.setdefault((item.kind, item.message), item)
+                self._failed_reads.setdefault((item.kind, item.message), item)
 
     def answer_each(self, subjects: Iterable[Subject], make: Callable[[Subject], T]) -> Iterator[tuple[Subject, T]]:
         """The objects with their answers; one without is missed."""
@@ -140,7 +140,7 @@ class RunSummary:
         self.listed = self.listed and value.listed
         if value.reason:
             self.note(value.reason)
-            self._noted = True
+            self._reason_noted = True
 
     def _note_optional(self, missed: Sequence[FailedRead]) -> None:
         """What stands beside the answer and could not be read, in one line."""
@@ -152,20 +152,20 @@ class RunSummary:
         """Notes what there is left to tell, and returns the exit code of the run."""
         for each in source.skipped:
             self.note(f"error: left out, since it cannot be decoded: {each.line}")
-        shown = self._shown if self._shown and same_terminal() else ()
-        for failed_read in self._unseen.values():
+        shown = self._printed_messages if self._printed_messages and same_terminal() else ()
+        for failed_read in self._failed_reads.values():
             self._note_unseen(failed_read, texts=failed_read.message in shown)
         if self._left_out:
             from kubectl_kres.manifests.read import LISTED
 
             self._note_error(InputErrors(self._left_out[:LISTED], len(self._left_out) - LISTED))
             self.note("The answer is given without what is named above.")
-        if not self.count and not self._failed and not self._noted:
+        if not self.count and not self._failed and not self._reason_noted:
             self._note_nothing(source)
         if (source.skipped or not self.complete) and not self._options.allow_partial:
             self._codes.add(Exit.PARTIAL)
         assumed = beyond_rules(self._options.kube_version or source.store.origin.version)
-        if assumed and self.count and not self._supposed and self._options.output not in DOCUMENTS:
+        if assumed and self.count and not self._version_assumed and self._options.output not in DOCUMENTS:
             self.note(f"assumed: {assumed}")
         return worst_code(self._codes)
 

@@ -35,7 +35,7 @@ class Pulse:
 
     def __init__(self, connection: Connection, readers: Callable[[], Iterable[Reader]], clock: Clock) -> None:
         self._connection, self._readers, self._clock = connection, readers, clock
-        self._over = Event()
+        self._stopped = Event()
         self._started = False
         #: When the server last answered; a moment of the clock, 0: it was not asked yet.
         self.answered_at = 0.0
@@ -48,10 +48,10 @@ class Pulse:
 
     def stop(self) -> None:
         """End soon."""
-        self._over.set()
+        self._stopped.set()
 
     def _run(self) -> None:
-        while not self._clock.wait(self._over, LOOK):
+        while not self._clock.wait(self._stopped, LOOK):
             readers = tuple(self._readers())
             watching = [reader for reader in readers if reader.state.phase == "watching"]
             lost = [reader for reader in readers if reader.lost]
@@ -111,7 +111,7 @@ class Feed:
         self._connection, self._kinds, self._namespaces = connection, kinds, tuple(dict.fromkeys(namespaces))
         self._chunk_size, self._silence = chunk_size, silence
         self._inbox, self._landing = Inbox(), StoreWriter()
-        self._wanted: tuple[ReadRequest, ...] = ()
+        self._requests: tuple[ReadRequest, ...] = ()
         self._readers: dict[ReadRequest, Reader] = {}
         self._pulse = Pulse(connection, lambda: tuple(self._readers.values()), self.clock)
         self._leaving: list[Reader] = []
@@ -128,14 +128,14 @@ class Feed:
         read_requests = dict.fromkeys(reads)
         if self._linger:
             until = self.clock.now() + self._linger
-            self._lingering.update((read, until) for read in self._wanted if not read.name)
+            self._lingering.update((read, until) for read in self._requests if not read.name)
             self._lingering = {read: end for read, end in self._lingering.items() if read not in read_requests}
-        self._wanted = tuple(read_requests)
+        self._requests = tuple(read_requests)
         self._update_readers()
 
     def stop(self) -> None:
         """Read nothing any more; what is wanted next is read from its beginning."""
-        self._wanted, self._lingering = (), {}
+        self._requests, self._lingering = (), {}
         self._update_readers()
 
     def drain(self, store: Store, *, maximum: int = MOST) -> Changes:
@@ -184,7 +184,7 @@ class Feed:
 
     def _update_readers(self) -> None:
         """Start what is wanted and not read yet, and stop the rest."""
-        reads = (*self._wanted, *self._lingering)
+        reads = (*self._requests, *self._lingering)
         read_requests = dict.fromkeys(reads)
         for read in reads:
             read_requests |= dict.fromkeys(self._namespace_read_requests(read))

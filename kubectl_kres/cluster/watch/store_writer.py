@@ -42,20 +42,20 @@ class StoreWriter:
     """Where words become objects. Needs of one kind may overlap: an object goes when the last one of them loses it."""
 
     def __init__(self) -> None:
-        self._held: dict[Reader, ReaderObjects] = {}
+        self._objects_by_reader: dict[Reader, ReaderObjects] = {}
         #: Objects that are read by name in more detail than lists have.
         self._detailed: dict[tuple[str, ObjectKey], Reader] = {}
         self._siblings = Siblings()
 
     def open(self, reader: Reader) -> None:
         """Words of this reader are heard from now on."""
-        self._held[reader] = ReaderObjects(reader)
+        self._objects_by_reader[reader] = ReaderObjects(reader)
         if reader.read.name and reader.kind.whole is not None:
             self._detailed[reader.read.kind, (reader.read.namespace, reader.read.name)] = reader
 
     def close(self, reader: Reader, store: Store, changes: Changes) -> None:
         """Forget the reader, and the objects that no other one covers."""
-        reader_objects = self._held.pop(reader)
+        reader_objects = self._objects_by_reader.pop(reader)
         self._detailed = {key: item for key, item in self._detailed.items() if item is not reader}
         kind = reader.read.kind
         for key in sorted(self._keys(reader_objects, store)):
@@ -65,7 +65,7 @@ class StoreWriter:
 
     def handle_message(self, word: ReaderMessage, store: Store, changes: Changes) -> None:
         """Do what a word says. Raises what a reader failed with by mistake."""
-        reader_objects = self._held.get(word.reader)
+        reader_objects = self._objects_by_reader.get(word.reader)
         if reader_objects is None:
             return
         if word.kind == "events":
@@ -152,7 +152,9 @@ class StoreWriter:
     def _orphans(self, read: ReadRequest, store: Store, changes: Changes) -> None:
         """Drop what was in the store before its readers came and none of them found."""
         readers = [
-            reader_objects for reader_objects in self._held.values() if reader_objects.reader.read.kind == read.kind
+            reader_objects
+            for reader_objects in self._objects_by_reader.values()
+            if reader_objects.reader.read.kind == read.kind
         ]
         if any(reader.is_complete and reader.reader.read.namespace in {"", read.namespace} for reader in readers):
             # Nothing is without one that answers for it.
@@ -203,7 +205,7 @@ class StoreWriter:
     def _is_covered(self, kind: str, key: ObjectKey) -> bool:
         return any(
             reader_objects.reader.read.kind == kind and reader_objects.covers(key)
-            for reader_objects in self._held.values()
+            for reader_objects in self._objects_by_reader.values()
         )
 
 

@@ -32,13 +32,13 @@ class CheckSummary:
         self._cluster = cluster
         self._counts = dict.fromkeys(SEVERITIES, 0)
         self._ignored = 0
-        self._first: CheckFinding | None = None
+        self._first_finding: CheckFinding | None = None
 
     def add(self, report: CheckFinding) -> Iterator[CheckRow]:
         """Yield a row for the finding. They come the worst first."""
         if report.counts:
             self._counts[report.severity] += 1
-            self._first = self._first or report
+            self._first_finding = self._first_finding or report
         else:
             self._ignored += 1
         ref = report.object
@@ -64,10 +64,16 @@ class CheckSummary:
             "notes": notes,
             "ignored": self._ignored,
         }
-        if self._first is None:
+        if self._first_finding is None:
             return result
-        ref = self._first.object
-        return {**result, "rule": self._first.code, "namespace": ref.namespace, "kind": ref.kind, "name": ref.name}
+        ref = self._first_finding.object
+        return {
+            **result,
+            "rule": self._first_finding.code,
+            "namespace": ref.namespace,
+            "kind": ref.kind,
+            "name": ref.name,
+        }
 
     def rank(self) -> tuple[int, ...]:
         """Return how many there are, by severity."""

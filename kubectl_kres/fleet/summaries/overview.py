@@ -33,16 +33,16 @@ class OverviewSummary:
     def __init__(self, cluster: str) -> None:
         self._cluster = cluster
         self._bad = self._warn = 0
-        self._worst: tuple[str, ...] = ()
+        self._worst_problem: tuple[str, ...] = ()
 
     def add(self, report: Overview) -> Iterator[OverviewRow]:
         """Yield a row for each part of each area; of an area without parts one row."""
         for problem in report.problems:
             self._bad += problem.severity == "bad"
             self._warn += problem.severity == "warn"
-        if report.problems and not self._worst:
+        if report.problems and not self._worst_problem:
             first = report.problems[0]
-            self._worst = (first.area, first.state, first.subject.namespace, first.subject.name)
+            self._worst_problem = (first.area, first.state, first.subject.namespace, first.subject.name)
         for area in report.areas:
             for word, parts, severity in [(part.word, part.count, part.severity) for part in area.parts] or [
                 ("", 0, "")
@@ -54,7 +54,7 @@ class OverviewSummary:
     def figures(self) -> dict[str, int | str]:
         """Return how many problems there are, and which is the worst."""
         result: dict[str, int | str] = {"bad": self._bad, "warn": self._warn}
-        return {**result, **dict(zip(("area", "problem", "namespace", "name"), self._worst, strict=False))}
+        return {**result, **dict(zip(("area", "problem", "namespace", "name"), self._worst_problem, strict=False))}
 
     def rank(self) -> tuple[int, ...]:
         """Return how many problems there are."""

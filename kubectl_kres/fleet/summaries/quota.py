@@ -43,9 +43,9 @@ class QuotaSummary:
 
     def __init__(self, cluster: str) -> None:
         self._cluster = cluster
-        self._quotas = self._full = self._nearly = self._over = 0
-        self._worst = -1
-        self._where = ("", "", "")
+        self._quotas = self._full_quotas = self._nearly = self._overused_quotas = 0
+        self._worst_percent = -1
+        self._worst_quota = ("", "", "")
 
     def add(self, report: QuotaReport) -> Iterator[QuotaRow]:
         """Yield a row for each resource."""
@@ -77,26 +77,26 @@ class QuotaSummary:
 
     def _count(self, report: QuotaReport, use: QuotaUse) -> None:
         percent = -1 if use.percent is None else use.percent
-        self._full += percent >= _FULL
+        self._full_quotas += percent >= _FULL
         self._nearly += NEARLY_FULL <= percent < _FULL
-        self._over += use.is_exceeded
-        if percent > self._worst:
-            self._worst, self._where = percent, (report.subject.namespace, report.subject.name, use.name)
+        self._overused_quotas += use.is_exceeded
+        if percent > self._worst_percent:
+            self._worst_percent, self._worst_quota = percent, (report.subject.namespace, report.subject.name, use.name)
 
     def figures(self) -> dict[str, int | str]:
         """Return how many there are, and which is the fullest. ``full`` and ``nearly-full`` count resources of
         quotas.
         """
-        namespace, quota, resource = self._where
-        counts: dict[str, int | str] = {"quotas": self._quotas, "full": self._full, "nearly-full": self._nearly}
-        if self._worst < 0:
+        namespace, quota, resource = self._worst_quota
+        counts: dict[str, int | str] = {"quotas": self._quotas, "full": self._full_quotas, "nearly-full": self._nearly}
+        if self._worst_percent < 0:
             return counts
-        return {**counts, "percent": self._worst, "namespace": namespace, "quota": quota, "resource": resource}
+        return {**counts, "percent": self._worst_percent, "namespace": namespace, "quota": quota, "resource": resource}
 
     def rank(self) -> tuple[int, ...]:
         """Return the highest percent, then how many are full and nearly full."""
-        return self._worst, self._full, self._nearly
+        return self._worst_percent, self._full_quotas, self._nearly
 
     def negative(self) -> bool:
         """Return whether more is used than allowed anywhere, as for ``quota --exit-code``."""
-        return self._over > 0
+        return self._overused_quotas > 0

@@ -104,17 +104,17 @@ class _ShownObjects:
 
     def __init__(self) -> None:
         self.typed = False
-        self._plain: dict[str, bool] = {}
+        self._untyped: dict[str, bool] = {}
 
     def untyped_names(self, *, condition: bool) -> frozenset[str]:
         """Return the names whose objects are maps for who asks now."""
         self.typed = self.typed or condition
         for name in ("object", "oldObject"):
-            self._plain.setdefault(name, not self.typed)
-        return frozenset(name for name, plain in self._plain.items() if plain)
+            self._untyped.setdefault(name, not self.typed)
+        return frozenset(name for name, plain in self._untyped.items() if plain)
 
     def mutated(self) -> None:
-        self._plain.pop("object", None)
+        self._untyped.pop("object", None)
 
 
 class MutationRun:
@@ -128,7 +128,7 @@ class MutationRun:
         self.again = False
         #: A mutation wrote the object and read it once more, which loses empty lists, even if it changed nothing.
         self.rewritten = False
-        self._last: Raw | None = None
+        self._last_object: Raw | None = None
         self._invoked: set[tuple[str, str, str]] = set()
         self._reinvoked: set[tuple[str, str, str]] = set()
 
@@ -139,14 +139,14 @@ class MutationRun:
             return canonical, None
         errors: list[_Error] = []
         invocations = list(self._invocations(request, errors))
-        if reinvoked and invocations and canonical != self._last:
+        if reinvoked and invocations and canonical != self._last_object:
             self._require()
         try:
             if invocations:
                 canonical = self._run_invocations(invocations, request, canonical, errors, reinvoked=reinvoked)
         except Failed as failed:
             return canonical, failed.refusal
-        self._last = canonical
+        self._last_object = canonical
         failing = [error for error in errors if error.policy.fails]
         return canonical, _refusal(failing) if failing else None
 

@@ -78,7 +78,7 @@ class Patterns:
 
     def __init__(self, *, color: bool, width: int) -> None:
         self._color, self._width = color, width
-        self._drawn: dict[int, tuple[Difference, str]] = {}
+        self._cached_texts: dict[int, tuple[Difference, str]] = {}
 
     def lines(self, difference: Difference, pattern: Difference | None) -> list[str]:
         """Return the lines of a difference that is equal to ``pattern`` but for the name; None: it has no equal.
@@ -89,11 +89,11 @@ class Patterns:
         other = pattern.subject.name if pattern is not None else ""
         if pattern is None or len(other) != len(name) or not (_MADE.fullmatch(name) and _MADE.fullmatch(other)):
             return self._lines(difference)
-        drawn = self._drawn.get(id(pattern))
+        drawn = self._cached_texts.get(id(pattern))
         if drawn is None or drawn[0] is not pattern:
-            if len(self._drawn) >= _KEPT:
-                self._drawn.clear()
-            drawn = self._drawn[id(pattern)] = pattern, "\n".join(self._lines(pattern))
+            if len(self._cached_texts) >= _KEPT:
+                self._cached_texts.clear()
+            drawn = self._cached_texts[id(pattern)] = pattern, "\n".join(self._lines(pattern))
         return drawn[1].replace(other, name).split("\n")
 
     def _lines(self, difference: Difference) -> list[str]:

@@ -396,7 +396,7 @@ def _rollout_sign(before: _Workload, after: _Workload) -> int:
     """
     was, now = before.rollout, after.rollout
     if was is not None and now is not None:
-        return was.updated * now.of - now.updated * was.of
+        return was.updated * now.wanted - now.updated * was.wanted
     return (now is not None and before.completes_rollouts) - (was is not None and after.completes_rollouts)
 
 
@@ -407,7 +407,7 @@ def _rollout(ref: ObjectRef, workload: _Workload) -> NextRollout | None:
     if stalled is None or texts:
         return None
     beside = tuple(ObjectRef(*key, ref.namespace) for key in stalled.beside)
-    return NextRollout(stalled.updated, stalled.most, stalled.of, beside, (*stalled.tell(), "")[0])
+    return NextRollout(stalled.updated, stalled.most, stalled.wanted, beside, (*stalled.tell(), "")[0])
 
 
 def _downgrade_effect(change: WorkloadChange, unasked: Container[Key]) -> WorkloadChange:

@@ -36,7 +36,9 @@ class ValueTable:
         self._steps = [by_path(outcome.journal) for outcome in outcomes]
         self._values_of = [_draft_values(outcome.draft) for outcome in outcomes]
         self.written, self.names = _by_path(manifest.pod), names_of(manifest.pod)
-        self.live, self._added = _live_by_path(manifest.live, self.names) if manifest.live is not None else ({}, {})
+        self.live, self._added_values = (
+            _live_by_path(manifest.live, self.names) if manifest.live is not None else ({}, {})
+        )
         self._edits: dict[tuple[Source, str], LastEdit | None] = {}
 
     def containers(self) -> tuple[ContainerValues, ...]:
@@ -154,7 +156,7 @@ class ValueTable:
     @property
     def injected_containers(self) -> tuple[str, ...]:
         """Containers that only the live pod has."""
-        return tuple(container.name for container in self._added.values())
+        return tuple(container.name for container in self._added_values.values())
 
     def _injected_containers(self) -> Iterator[ContainerValues]:
         if self.manifest.live is None:
@@ -162,7 +164,7 @@ class ValueTable:
         from kubectl_kres.reports.pod.live_differences import injection_note
 
         texts = _by_path(self.manifest.live)
-        for path, container in self._added.items():
+        for path, container in self._added_values.items():
             values = tuple(
                 ResourceValue(item_path, side, resource, live=text)
                 for item_path, side, resource, text in _path_values(texts, path)

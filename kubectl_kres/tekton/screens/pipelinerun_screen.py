@@ -160,7 +160,7 @@ def _assistant(assistant_pod: AssistantPod) -> OutlineItem:
     return OutlineItem(
         (),
         f"StatefulSet/{assistant_pod.name}",
-        said=refused or pinned or f"workspace {assistant_pod.workspace or 'of the whole run'}",
+        note=refused or pinned or f"workspace {assistant_pod.workspace or 'of the whole run'}",
         mark="x" if refused else "",
         tone=tone,
     )

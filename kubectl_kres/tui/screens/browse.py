@@ -76,7 +76,7 @@ class Browse(TablePane):
             self.table.differs = lambda row: change.is_changed(listing.ref(row))
         self.detail = Lines()
         self._making: Iterator[tuple[RowKey, Any]] | None = None
-        self._made: dict[RowKey, Any] = {}
+        self._made_rows: dict[RowKey, Any] = {}
         self._preparing: Iterator[Any] | None = None
         self._rows_to_add: list[Any] = []
         self._costly: set[str] = set()
@@ -98,7 +98,7 @@ class Browse(TablePane):
         self._aged = False
         self._more_reads: dict[str, dict[ReadRequest, None]] = {}
         #: Namespace and change of the store for which that is known.
-        self._known: tuple[str, int] | None = None
+        self._reads_known_at: tuple[str, int] | None = None
         #: Width and height of the table, as far as its rows decide them.
         self._shape: tuple[int, int] = (0, 0)
 
@@ -146,8 +146,8 @@ class Browse(TablePane):
         # What was needed once stays needed, else it would be dropped and then be needed again.
         reads = self._more_reads.setdefault(self._namespace, dict.fromkeys(self.listing.reads(self._namespace)))
         asked = self._namespace, self.session.store.changes
-        if self.listing.more_reads is not None and asked != self._known:
-            self._known = asked
+        if self.listing.more_reads is not None and asked != self._reads_known_at:
+            self._reads_known_at = asked
             reads.update(dict.fromkeys(self.listing.more_reads(self.session, self._namespace)))
         return reads
 
@@ -202,7 +202,7 @@ class Browse(TablePane):
             return
         self._aged = self._aged or self.listing.late is not None
         if self._making is not None or not self._row_by_row(changes):
-            self._making, self._preparing, self._made, self._reorder = None, None, {}, True
+            self._making, self._preparing, self._made_rows, self._reorder = None, None, {}, True
         if self.listing.row is not None:
             view = self.table.view
             view.update(*changed_rows(self.listing, self.session, changes, self._namespace))
@@ -227,9 +227,9 @@ class Browse(TablePane):
     def _update(self, changes: Changes) -> None:
         changed, gone = changed_rows(self.listing, self.session, changes, self._namespace)
         if self._making is not None:
-            self._made.update(changed)
+            self._made_rows.update(changed)
             for key in gone:
-                self._made.pop(key, None)
+                self._made_rows.pop(key, None)
         if changed or gone:
             rows = iter(changed.values())
             if self._costly and not self._prepare_rows(rows, perf_counter() + _SLICE):
@@ -283,7 +283,7 @@ class Browse(TablePane):
 
     def _remake(self) -> None:
         """All rows anew, as many as there is time for; the rest later."""
-        self._reorder, self._made = False, {}
+        self._reorder, self._made_rows = False, {}
         self._making = self.listing.rows(self.session, self._namespace)
         self._go_on(_FIRST)
 
@@ -336,10 +336,10 @@ class Browse(TablePane):
         else:
             self._making = None
             self._last_order = perf_counter()
-        self._made.update(fresh)
+        self._made_rows.update(fresh)
         if self._making is None:
-            self.table.replace(self._made)
-            self._made = {}
+            self.table.replace(self._made_rows)
+            self._made_rows = {}
             self._recompute()
             self._show()
         else:

@@ -35,7 +35,7 @@ class HelpPane(Pane):
         self, session: Session, location: Location, about: str, for_keys: Sequence[str], key_groups: Sequence[str]
     ) -> None:
         super().__init__(session, location)
-        self._about, self._keys, self._groups = about, tuple(for_keys), tuple(key_groups)
+        self._topic, self._keys, self._groups = about, tuple(for_keys), tuple(key_groups)
         self._filter = ""
         self.page = Lines(self._lines)
 
@@ -47,8 +47,8 @@ class HelpPane(Pane):
         self.page.focus()
 
     def _lines(self, width: int) -> Iterator[Line]:
-        if self._about and not self._filter:
-            yield from tone_lines("strong", wrap_text(self._about, width))
+        if self._topic and not self._filter:
+            yield from tone_lines("strong", wrap_text(self._topic, width))
         if self._keys and not self._filter:
             yield [("quiet", "  ".join(f"{shown} {word}" for shown, word in hints(self._keys)))]
         if width < _TWO or self._filter:

@@ -61,20 +61,20 @@ _LEAST = 5
 
 
 class Notice(Struct, frozen=True):
-    """A line. ``what``: an area, or an object; ``where``: how many, or in which namespace.
+    """A line. ``what``: an area, or an object; ``scope``: how many, or in which namespace.
 
-    ``location``: where Enter goes; None: nowhere. ``indented``: it goes on about the line above it. ``ask``: the words
-    of the command that says more. ``pods``, ``age``: how many are there of how many wanted, and since when it is so.
+    ``location``: where Enter goes; None: nowhere. ``indented``: it continues the line above. ``command``: the words of
+    the command that says more. ``pods``, ``age``: how many pods there are of how many wanted, and since when.
     """
 
     mark: tuple[str, Tone]
     what: str
-    where: str
+    scope: str
     text: str
     location: Location | None
     bar: str = ""
     indented: bool = False
-    ask: str = ""
+    command: str = ""
     pods: str = ""
     age: str = ""
     problem: Problem | None = None
@@ -118,7 +118,7 @@ class OverviewPane(TablePane):
             change = session.what_if
             self.worst.differs = lambda row: (ref := _ref_of(row)) is not None and change.is_changed(ref)
         self._areas = Areas(session)
-        self._counted: list[tuple[OverviewArea | None, Notice]] = []
+        self._counted_areas: list[tuple[OverviewArea | None, Notice]] = []
         self._needs_update, self._rested = False, 0.0
         #: Whether the areas have the keys because nothing was wrong.
         self._focus_moved = False
@@ -165,7 +165,7 @@ class OverviewPane(TablePane):
         rows = len(self.areas.view.keys) + 2
         if beside:
             self.worst.styles.width = self._left_width
-            unfolded = min(len(self._counted) + 2, height - _MORE - 1)
+            unfolded = min(len(self._counted_areas) + 2, height - _MORE - 1)
             self.areas.styles.height = min(rows, max(4, height // 2, unfolded))
             self.fixes.styles.height = "1fr"
             return
@@ -208,18 +208,18 @@ class OverviewPane(TablePane):
         """The counts of all areas: how many are not as they should be, of how many; where there is no room for all,
         of those where something is not.
         """
-        lines = list(self._strip_lines(self._counted, width))
+        lines = list(self._strip_lines(self._counted_areas, width))
         if len(lines) <= _STRIP:
             return lines
-        return self._strip_lines([pair for pair in self._counted if pair[1].mark[0]], width)
+        return self._strip_lines([pair for pair in self._counted_areas if pair[1].mark[0]], width)
 
     def _strip_lines(self, counted: Sequence[tuple[OverviewArea | None, Notice]], width: int) -> Iterator[Line]:
         line: list[tuple[Tone, str]] = []
         for area, row in counted:
             off = sum(part.count for part in area.parts if part.severity) if area is not None and not area.of else 0
-            if row.where == "-" or not row.where:
+            if row.scope == "-" or not row.scope:
                 continue
-            text = f"{row.what} {f'{off} of ' if off else ''}{row.where}"
+            text = f"{row.what} {f'{off} of ' if off else ''}{row.scope}"
             if line and sum(size(part) for _, part in line) + size(text) + 2 > width:
                 yield line
                 line = []
@@ -238,7 +238,7 @@ class OverviewPane(TablePane):
         tone, now = row.mark[1], self.session.setting.now()
         yield from labelled_lines("because", describe_problem(row.problem, now), width, tone=tone)
         if not row.problem.remedies and row.problem.area != "refused":
-            yield [("strong", f"{'next':<8}"), ("command", self.session.command(row.ask))]
+            yield [("strong", f"{'next':<8}"), ("command", self.session.command(row.command))]
         if self._is_wide_screen:
             yield from self._details(row.problem, width)
 
@@ -300,8 +300,8 @@ class OverviewPane(TablePane):
 
     def _draw(self) -> None:
         self._needs_update, began = False, perf_counter()
-        self._counted = list(self._area_rows())
-        rows = [line for _, row in self._counted for line in self._wrap_row(row)]
+        self._counted_areas = list(self._area_rows())
+        rows = [line for _, row in self._counted_areas for line in self._wrap_row(row)]
         _update_table(self.areas, {(f"{index:02}", row.what): row for index, row in enumerate(rows)})
         _update_table(self.worst, dict(self._worst_rows()))
         self.strip.put(self._strip)
@@ -429,7 +429,7 @@ class OverviewPane(TablePane):
         what = f"{min(BY_KIND[ref.kind].names, key=len)}/{ref.name}"
         return Notice(
             sign, what, ref.namespace, short_cause(problem), _problem_location(problem),
-            ask=ask_words(problem), pods=pods_of(problem), age=age_text(problem.since, now), problem=problem,
+            command=ask_words(problem), pods=pods_of(problem), age=age_text(problem.since, now), problem=problem,
         )  # fmt: skip
 
     def _gaps(self) -> Iterator[Notice]:
@@ -454,7 +454,7 @@ class OverviewPane(TablePane):
         namespace_text = f" of {self.session.namespace}" if self.session.namespace else ""
         if row is None or not (row.text or row.indented):
             return [("", f"overview{namespace_text}")]
-        inside = f" in {row.where}" if row.location is not None and row.location.ref is not None and row.where else ""
+        inside = f" in {row.scope}" if row.location is not None and row.location.ref is not None and row.scope else ""
         text = describe_problem(row.problem, self.session.setting.now()) if row.problem is not None else row.text
         return [("strong", f"{row.what}{inside}".strip()), (row.mark[1], f"  {text}")]
 
@@ -462,8 +462,8 @@ class OverviewPane(TablePane):
         """Return what prints more of the line under the cursor."""
         row: Notice | None = self.table.row
         location = row.location if row is not None else None
-        if row is not None and row.ask:
-            return self.session.command(row.ask)
+        if row is not None and row.command:
+            return self.session.command(row.command)
         if location is not None and location.view in LISTINGS:
             return LISTINGS[location.view].command(self.session, location.namespace)
         return self.session.command("tui kinds" if location is not None else "overview", self.session.namespace)
@@ -551,9 +551,9 @@ def _row_tone(row: Notice) -> Tone:
     return "" if row.location is not None else "quiet"
 
 
-_FACES = Faces(lambda row: f"{row.what} {row.where} {row.text}", lambda _: {}, lambda row: bool(row.mark[0]))
+_FACES = Faces(lambda row: f"{row.what} {row.scope} {row.text}", lambda _: {}, lambda row: bool(row.mark[0]))
 _WORST = (
-    Column("where", "NAMESPACE", lambda row: row.where, tone=_row_tone, most=18),
+    Column("where", "NAMESPACE", lambda row: row.scope, tone=_row_tone, most=18),
     Column("what", "WORST FIRST", lambda row: row.what, tone=_row_tone, most=34),
     Column("said", "", lambda row: row.text, tone=lambda row: row.mark[1], most=200),
     Column("pods", "PODS", lambda row: row.pods, right=True),
@@ -561,7 +561,7 @@ _WORST = (
 )
 _AREAS = (
     Column("what", "AREA", lambda row: row.what, spills=lambda row: row.indented),
-    Column("where", "COUNT", lambda row: row.where, right=True, most=16),
+    Column("where", "COUNT", lambda row: row.scope, right=True, most=16),
     Column(
         "bar",
         "",

@@ -56,7 +56,7 @@ class UsersPane(TreePane):
         # Lines are known by what they are about, so that cursor and folds stay on it when the order changes.
         self.table.view.sort(attrgetter("order"))
         self._met: set[RowKey] = set()
-        self._made, self._took, self._outdated = 0.0, 0.0, False
+        self._made_at, self._took, self._outdated = 0.0, 0.0, False
 
     def answer_reads(self) -> Iterable[ReadRequest]:
         space, store = self.ref.namespace, self.session.store
@@ -76,7 +76,7 @@ class UsersPane(TreePane):
     def apply_changes(self, changes: Changes) -> None:
         """A large tree takes its time: where much changes it is made anew now and then, not at each tick."""
         self._outdated = self._outdated or not changes.kinds.isdisjoint(read.kind for read in self.reads())
-        rested = monotonic() - self._made >= self._took * _REST
+        rested = monotonic() - self._made_at >= self._took * _REST
         if self._outdated and rested and self.ref not in changes.removed:
             self.is_deleted = self.is_deleted and self.session.get(self.ref) is None
             self.explain()
@@ -92,8 +92,8 @@ class UsersPane(TreePane):
         began = monotonic()
         self._outdated = False
         super().explain()
-        self._made = monotonic()
-        self._took = self._made - began
+        self._made_at = monotonic()
+        self._took = self._made_at - began
 
     def names(self) -> Sequence[str]:
         """The names of the quota, the tightest first."""

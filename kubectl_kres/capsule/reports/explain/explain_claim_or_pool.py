@@ -284,13 +284,13 @@ class Explaining:
     """Explains many claims and pools of one store; what they share is looked up once."""
 
     def __init__(self, store: Store) -> None:
-        self._store, self._found = store, build_prediction(store)
-        self._index = PoolIndex(self._found.store)
+        self._store, self._prediction = store, build_prediction(store)
+        self._index = PoolIndex(self._prediction.store)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What had to be assumed about objects in files."""
-        return self._found.assumptions
+        return self._prediction.assumptions
 
     def explain(self, subject: Subject) -> ClaimExplanation | PoolExplanation:
         """Raises NotFound or Forbidden if the object cannot be had, UsageError if the server would not take it."""
@@ -299,13 +299,13 @@ class Explaining:
             if ref.kind == "ResourcePool" and ref.name in unread_pool_names(self._index):
                 return PoolExplanation(pool_glimpse(self._index, ref.name))
             raise missing_error(self._store, subject)
-        if ref in self._found.refused:
-            raise UsageError(f"{ref}: {self._found.refused[ref]}")
-        item: Any = self._found.store.get(ref.kind, ref.name, ref.namespace)
+        if ref in self._prediction.refused:
+            raise UsageError(f"{ref}: {self._prediction.refused[ref]}")
+        item: Any = self._prediction.store.get(ref.kind, ref.name, ref.namespace)
         if ref.kind == "ResourcePool":
             return explain_pool(self._index, item)
         claim_explanation = explain_claim(self._index, item)
-        return structs.replace(claim_explanation, claim=self._found.add_prediction(ref, claim_explanation.claim))
+        return structs.replace(claim_explanation, claim=self._prediction.add_prediction(ref, claim_explanation.claim))
 
 
 def unseen_in(value: ClaimExplanation | PoolExplanation) -> tuple[FailedRead, ...]:

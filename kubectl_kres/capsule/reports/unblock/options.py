@@ -234,12 +234,12 @@ class _QueuedClaimSearch(Search[Trial]):
     """What a claim asks for that stands in a queue, and what its pool has."""
 
     def __init__(self, context: PoolIndex, claim: ResourcePoolClaim, pool: ResourcePool) -> None:
-        self.scene, self.claim, self.pool = context, claim, pool
+        self.context, self.claim, self.pool = context, claim, pool
         self.key, self.requested = key_of(claim), parse_amounts(claim.spec.claim)
         self.start = trial_of(context, pool)
         super().__init__()
         #: That claims could give way, where it is not known which.
-        self.untold = ""
+        self.unnamed_reason = ""
 
     def evaluate(self, state: State) -> Trial:
         """Return the pool once its controller has come to rest."""
@@ -265,11 +265,11 @@ class _QueuedClaimSearch(Search[Trial]):
         giving = tuple(self._give_way())
         yield from (option for option in giving if not option.takes_from)
         yield from self._lower_request_options()
-        yield from other_pool_options(self.scene, self.claim, self.pool.metadata.name)
+        yield from other_pool_options(self.context, self.claim, self.pool.metadata.name)
         yield from self._raise_pool_options()
         yield from (option for option in giving if option.takes_from)
-        if self.untold:
-            yield UnblockOption("give way", self.untold, proven=False)
+        if self.unnamed_reason:
+            yield UnblockOption("give way", self.unnamed_reason, proven=False)
 
     def _build_option(self, option: UnblockOption, after: Trial, gone: Sequence[ClaimKey] = ()) -> UnblockOption:
         """Return the way with what becomes of the others."""
@@ -293,14 +293,14 @@ class _QueuedClaimSearch(Search[Trial]):
         )
 
     def _give_way(self) -> Iterator[UnblockOption]:
-        states = self.scene.states()
+        states = self.context.states()
         result = held_by(self.start)
         used = {key: (state := states.get(key)) is not None and state.state == "in use" for key in result}
         giving = give_way(self.start, self.key, self.requested, used)
         if giving is None:
             return
         if not giving.keys:
-            self.untold = (
+            self.unnamed_reason = (
                 f"{giving.least} or more claims of pool {self.pool.metadata.name} would have to go: which are the "
                 f"fewest was not found among {self.start.size:,}"
             )
@@ -312,12 +312,12 @@ class _QueuedClaimSearch(Search[Trial]):
                 yield self._build_giving_option(gentle, result)
 
     def _build_giving_option(self, giving: RemovalSet, mapping: Mapping[ClaimKey, Amounts]) -> UnblockOption:
-        deeds, states = [], self.scene.states()
+        deeds, states = [], self.context.states()
         for key in giving.keys:
             state = states.get(key)
             holds = {name: amount for name, amount in mapping.get(key, {}).items() if name in self.requested}
             word, old = (state.state, state.old) if state is not None else (None, False)
-            deeds.append(leaving(self.scene.store.origin, key, word, amount_texts(holds), old=old and bool(holds)))
+            deeds.append(leaving(self.context.store.origin, key, word, amount_texts(holds), old=old and bool(holds)))
         doubt = "" if giving.proven else " (not proven smallest)"
         others = tuple(sorted({space for space, _ in giving.keys if space != self.key[0]}))
         text = f"{_format_deeds(deeds)}{_format_other_owners(others)}{doubt}"
@@ -338,7 +338,7 @@ class _QueuedClaimSearch(Search[Trial]):
         dropped = {target.resource: self.requested[target.resource] for target, to in state.items() if to is None}
         requested = {name: amount for name, amount in {**self.requested, **lowered}.items() if name not in dropped}
         if requested and self.meets_goal(state, self.passes):
-            deed = resize_claim(self.scene.store.origin, self.key, amount_texts(lowered), amount_texts(dropped))
+            deed = resize_claim(self.context.store.origin, self.key, amount_texts(lowered), amount_texts(dropped))
             option = UnblockOption("less", _less_words(lowered, dropped), (deed,), amount_texts(requested))
             yield self._build_option(option, self.trial(state))
 
@@ -354,7 +354,7 @@ class _QueuedClaimSearch(Search[Trial]):
         hard = {name: after.hard[name] for name in sorted(more)}
         name = self.pool.metadata.name
         text = f"raise hard of pool {name} by {sentence(amount_texts(more))}, to {sentence(amount_texts(hard))}"
-        deed = raise_pool(self.scene.store.origin, name, amount_texts(hard))
+        deed = raise_pool(self.context.store.origin, name, amount_texts(hard))
         option = UnblockOption("raise", text, (deed,), amount_texts(more), pool=name, proven=least)
         yield self._build_option(option, after)
 
@@ -369,7 +369,7 @@ class _QueuedClaimSearch(Search[Trial]):
         wanted = add_amounts(
             claim_candidate.requested for claim_candidate in self.start.queue[: keys.index(self.key) + 1]
         )
-        room = self.scene.room(self.pool)
+        room = self.context.room(self.pool)
         missing = {name: amount - room[name] for name, amount in wanted.items() if name in room}
         return {_Amount("pool", name): amount for name, amount in missing.items() if amount.nano > 0}
 
