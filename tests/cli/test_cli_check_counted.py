@@ -127,10 +127,15 @@ def test_what_a_quota_counts_is_refused_by_explain_and_check_whatever_else_it_is
 
 def test_a_quota_may_refuse_another_one(kres: Kres, tmp_path: Path):
     path = tmp_path / "all.yaml"
-    path.write_text(QUOTA.replace("HARD", "resourcequotas: '1', pods: '5'"), "utf-8")
+    path.write_text(QUOTA.replace("HARD", "resourcequotas: '2', pods: '5'"), "utf-8")
     second = QUOTA.replace("HARD", "services: '1'").replace("name: q", "name: other").replace("---", "")
     path.write_text(path.read_text("utf-8").strip().removesuffix("---") + "---" + second, "utf-8")
     assert "refused" not in kres(f"explain --offline -f {path}").out
+    # It counts itself.
+    path.write_text(path.read_text("utf-8").replace("resourcequotas: '2'", "resourcequotas: '1'"), "utf-8")
+    beside = 'refused: ResourceQuota/other: resourcequotas "other" is forbidden: exceeded quota: q'
+    assert beside in " ".join(kres(f"explain --offline -f {path}").out.split())
+    assert "KRES116 ns/ResourceQuota/other" in kres(f"check --offline -f {path}").out
     path.write_text(path.read_text("utf-8").replace("resourcequotas: '1'", "resourcequotas: '0'"), "utf-8")
     rows = [line.split(None, 3) for line in kres(f"explain --offline -f {path}").out.splitlines()]
-    assert [row[3] for row in rows if row[1] == "other"] == ["quota q is short by 1 of resourcequotas"]
+    assert [row[3] for row in rows if row[1:2] == ["other"]] == ["quota q is short by 1 of resourcequotas"]

@@ -56,11 +56,30 @@ def test_a_policy_is_refused_and_left_out(kres: Kres, file, policy: Raw, said: s
     alone = kres("explain --offline -f", file(policy))
     assert alone.code in {0, 2} and said in " ".join((alone.out + alone.err).split())
     beside = kres("explain --offline --exit-code -o json -f", file(policy, POD))
-    assert beside.code == 0, beside
-    (found,) = json.loads(beside.out)["items"]
+    # The file as a whole is not stored, whatever becomes of the pod.
+    assert beside.code == 1, beside
+    found, together = json.loads(beside.out)["items"]
+    (refused,) = together["refused"]
+    assert refused["subject"]["kind"] == policy["kind"]
     assert found["verdict"]["allowed"] is True
+    checked = kres("check --offline --select KRES116 -f", file(policy))
+    assert checked.code == 1 and f"error KRES116 default/{policy['kind']}/" in checked.out
     (left_out,) = [one["text"] for one in found["assumptions"] if one["code"].startswith("policy/")]
     assert f"{policy['kind']}/{policy['kind'].lower()} is left out: " in left_out and said in left_out
+
+
+@pytest.mark.parametrize("beside", [(), (POD,)], ids=["alone", "beside a pod"])
+def test_an_autoscaler_that_no_server_stores(kres: Kres, file, beside: tuple[Raw, ...]):
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    spec = {"scaleTargetRef": target, "minReplicas": 5, "maxReplicas": 2}
+    sent = file({**made("HorizontalPodAutoscaler", spec), "apiVersion": "autoscaling/v2"}, *beside)
+    said = "spec.maxReplicas: Invalid value: 2: must be greater than or equal to `minReplicas`"
+    checked = kres("check --offline -f", sent)
+    assert checked.code == 1 and said in " ".join(checked.out.split())
+    assert kres("simulate --offline -f", sent).code == 1
+    explained = kres("explain --offline --exit-code -f", sent)
+    assert explained.code == (1 if beside else 2)
+    assert not beside or said in " ".join(explained.out.split())
 
 
 @pytest.mark.parametrize(

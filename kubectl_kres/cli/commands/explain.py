@@ -170,23 +170,21 @@ class ExplainPage(Page):
         applied = self._applied
         if applied is None:
             return batch
-        if (
-            applied.files is not None
-            and applied.files.several
-            and not applied.after_change
-            and applied.fresh(batch.store)
-        ):
+        several = applied.files is not None and applied.files.several
+        if several and applied.files is not None and not applied.after_change and applied.fresh(batch.store):
             from kubectl_kres.reports.changes.combined_answer import evaluate_together
 
             self._combined = evaluate_together(batch.store, applied.files, batch.options.server)
         asked = [subject.ref for subject in batch.selection.subjects]
-        edited = any(batch.store.get(ref.kind, ref.name, ref.namespace) is not None for ref in asked)
-        if self._inputs is not None and self._combined is None and edited and not applied.after_change:
+        if self._inputs is not None and not several and not applied.after_change:
             from kubectl_kres.cli.simulation.steps import files_of
-            from kubectl_kres.reports.changes.combined_answer import refused_edits
+            from kubectl_kres.reports.changes.combined_answer import find_refused_objects
 
-            self._combined = refused_edits(batch.store, files_of(self._inputs), batch.options.server)
-            self._inputs = None
+            files = files_of(self._inputs)
+            if files.has_policies or any(batch.store.get(ref.kind, ref.name, ref.namespace) for ref in asked):
+                # What is there is known of the objects of this batch and of those before it.
+                refused = find_refused_objects(batch.store, files, batch.options.server)
+                self._combined = refused or self._combined
         return batch._replace(store=applied.store(batch.store, batch.options.server, asked))
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:

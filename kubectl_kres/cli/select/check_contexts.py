@@ -23,7 +23,14 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload, WorkloadSpec
-from kubectl_kres.reports.changes.combined_answer import CombinedAnswer, Files, evaluate_together, with_policies
+from kubectl_kres.reports.changes.combined_answer import (
+    POLICIES,
+    CombinedAnswer,
+    Files,
+    evaluate_together,
+    find_refused_objects,
+    with_policies,
+)
 from kubectl_kres.reports.check.context import CheckContext, RemedyBudget
 from kubectl_kres.reports.check.refusals.pods import ROLLED
 from kubectl_kres.reports.check.store_contexts import check_needs, cluster_needs, makers, missing_reads, unmade
@@ -62,7 +69,7 @@ def _of_files(
 ) -> Iterator[CheckContext]:
     """Only what the files hold is asked about, in a cluster that has them."""
     subjects = asked_for(source, inputs, in_files(inputs, options.selector))
-    policies = [ref for ref in inputs.policies.files if ref.kind in {"LimitRange", "ResourceQuota"}]
+    policies = [ref for ref in inputs.policies.files if ref.kind in POLICIES]
     counted = counted_in_files(source, inputs, options.selector)
     if not subjects and not counted and not inputs.policies.files:
         raise UsageError(f"{', '.join(options.filenames)}: there is nothing that a rule looks at")
@@ -135,11 +142,15 @@ def _apply_file_quotas(
     source: ObjectSource, files: Files, options: Options, evaluation_options: EvaluationOptions
 ) -> tuple[Store, CombinedAnswer | None]:
     """Return the store with quotas that count what is there, and how far several workloads of the files get."""
+    server = evaluation_options.server
     if not files.needs_cluster_counts:
-        return source.store, None
+        return source.store, find_refused_objects(source.store, files, server) if files.has_policies else None
     source.fill(() if options.offline else files.reads())
-    result = evaluate_together(source.store, files, evaluation_options.server, in_turn=True) if files.several else None
-    return with_policies(source.store, files, evaluation_options.server), result
+    if files.several:
+        result: CombinedAnswer | None = evaluate_together(source.store, files, server, in_turn=True)
+    else:
+        result = find_refused_objects(source.store, files, server)
+    return with_policies(source.store, files, server), result
 
 
 def _of_cluster(

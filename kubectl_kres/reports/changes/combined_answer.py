@@ -41,7 +41,9 @@ _FOLLOWED = frozenset({*CONTROLLED, "Pod", *KINDS})
 #: What makes no pods, but takes of quotas.
 _TAKING = frozenset({"PersistentVolumeClaim", "Service"})
 #: Kinds of which some fields can be written once only.
-_EDITED = frozenset({*_TAKING, *WORKLOADS, "ResourceQuota", "LimitRange"})
+_EDITED = frozenset({*_TAKING, *WORKLOADS})
+#: Policies that the server validates before it stores them; what it refuses limits and gives nothing.
+POLICIES = frozenset({"ResourceQuota", "LimitRange", "HorizontalPodAutoscaler"})
 
 
 class ReachablePods(Record, frozen=True):
@@ -117,6 +119,11 @@ class Files(Struct, frozen=True):
         kinds = self._kinds
         claiming = sum(kind in JUDGED or kind == "PersistentVolumeClaim" for kind in kinds)
         return claiming > 1 or any(kinds.count(kind) > 1 for kind in {*kinds} if _only_takes(kind))
+
+    @property
+    def has_policies(self) -> bool:
+        """Whether there are policies that the server may refuse."""
+        return not POLICIES.isdisjoint(self._kinds)
 
     @property
     def _kinds(self) -> list[str]:
@@ -264,23 +271,25 @@ def evaluate_together(store: Store, files: Files, server: Server, *, in_turn: bo
     )
 
 
-def refused_edits(store: Store, files: Files, server: Server) -> CombinedAnswer | None:
-    """Return what the server says to edits of what is there, of files that are not evaluated together; None if it takes
-    them.
+def find_refused_objects(store: Store, files: Files, server: Server) -> CombinedAnswer | None:
+    """Return what the server refuses of files that are not evaluated together: edits of what is there, and policies
+    that it does not store as they are written; None if it takes all of them.
     """
     bare = without_files(store)
-    steps = [placed_step for placed_step in files.steps if _is_edit(bare, placed_step)]
+    steps = [placed_step for placed_step in files.steps if _is_edit_or_policy(bare, placed_step)]
     refused = _refused_objects(carried_out(bare, steps, server, files.spaces)) if steps else ()
-    return CombinedAnswer(ObjectRef("Files", store.origin.name), "refused", (), (), refused) if refused else None
+    if not refused:
+        return None
+    outcome = "refused" if len(refused) == len(files.steps) else "partly"
+    return CombinedAnswer(ObjectRef("Files", store.origin.name), outcome, (), (), refused)
 
 
-def _is_edit(store: Store, placed_step: PlacedStep) -> bool:
+def _is_edit_or_policy(store: Store, placed_step: PlacedStep) -> bool:
     kind, name = key_of_step(placed_step.step)
-    return (
-        kind in _EDITED
-        and store.get(kind, name, placed_step.namespace) is not None
-        and not _is_made(store, placed_step)
-    )
+    if kind in POLICIES:
+        return True
+    stored = store.get(kind, name, placed_step.namespace) if kind in _EDITED else None
+    return stored is not None and not _is_made(store, placed_step)
 
 
 def _is_made(store: Store, placed_step: PlacedStep) -> bool:

@@ -174,8 +174,7 @@ class OverviewPane(TablePane):
         self.areas.styles.height = max(min(4, height), min(rows, height - min(problems, _LEAST)))
         areas = min(rows, height - _LEAST) if self.areas.display else 0
         maximum = _MORE if high else _FEW
-        # Problems have the room that they need; what they leave is for what mends them. The strip is asked for its
-        # lines: its size is still that of its last ones.
+        # Problems have the room that they need. The size of the strip is still that of its last lines.
         left = height - areas - problems - (0 if high else min(_STRIP, self.strip.virtual_size.height))
         self.fixes.styles.height = max(maximum if high else min(maximum, height // 2), left)
 

@@ -17,7 +17,7 @@ KRES116: an object of a file that makes no pods is refused: a claim, a Service, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from shlex import quote
 
 from msgspec import structs
@@ -26,6 +26,7 @@ from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.admission.quota.quota_admission import Quota, charges
 from kubectl_kres.admission.request.new_pod import quota_request
 from kubectl_kres.errors import KresError
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import HorizontalPodAutoscaler
@@ -36,7 +37,7 @@ from kubectl_kres.reports.check.context import CheckContext, EvaluatedWorkload, 
 from kubectl_kres.reports.check.finding import Diagnostic
 from kubectl_kres.reports.check.refusals.runs import never_fits
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import Autoscaled, RunState, Verdict, is_held_up
+from kubectl_kres.reports.common.explanation import Autoscaled, RunState, Subject, Verdict, is_held_up
 from kubectl_kres.reports.common.objects import REVISIONS
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.common.replicas import Replicas
@@ -441,16 +442,37 @@ HELD_UP = Rule(
 
 def find_object_refused(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the objects of files that the server would refuse, as their explanations say; what exists was admitted."""
-    if not context.counted:
-        return
-    beside = {refused.subject: refused.message for refused in context.combined.refused} if context.combined else {}
+    refused_objects = context.combined.refused if context.combined is not None else ()
+    beside = {refused.subject: refused.message for refused in refused_objects}
+    policies = [
+        Subject(ref, BY_KIND[ref.kind])
+        for ref in beside
+        if ref.kind in {"LimitRange", "ResourceQuota"} and ref.namespace == context.namespace
+    ]
+    if context.counted or policies:
+        yield from _find_refused_subjects(context, (*context.counted, *policies), beside)
+    for ref, message in beside.items():
+        if ref.kind == "HorizontalPodAutoscaler" and ref.namespace == context.namespace:
+            yield _refused_as_written(ref, message)
+
+
+def _refused_as_written(ref: ObjectRef, message: str) -> Diagnostic:
+    return Diagnostic(ref, {"outcome": "refused", "why": message}, remedy="correct the field that the message names")
+
+
+def _find_refused_subjects(
+    context: CheckContext, subjects: Iterable[Subject], beside: Mapping[ObjectRef, str]
+) -> Iterator[Diagnostic]:
     from kubectl_kres.reports.namespace.explain_policy import explain_policy  # noqa: PLC0415 - files alone need it
 
-    for subject in context.counted:
+    for subject in subjects:
         try:
             answer = explain_policy(context.store, subject, context.options)
         except KresError as error:
-            context.unanswered.append((subject, error))
+            if subject.ref in beside:
+                yield _refused_as_written(subject.ref, beside[subject.ref])
+            else:
+                context.unanswered.append((subject, error))
             continue
         verdict = answer.verdict
         if verdict is not None and is_negative(verdict):
