@@ -132,9 +132,8 @@ def _attributes(tree: ast.Module) -> Iterator[str]:
             for inner in ast.walk(node):
                 if isinstance(inner, ast.AnnAssign) and isinstance(inner.target, ast.Name):
                     yield f"{node.name}.{inner.target.id}"
-                if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store):
-                    if isinstance(inner.value, ast.Name) and inner.value.id == "self":
-                        yield f"{node.name}.{inner.attr}"
+                elif isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store):
+                    yield f"{node.name}.{inner.attr}"
 
 
 def test_attributes_say_what_they_hold():
