@@ -50,7 +50,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
-    """Raises UsageError for words and for codes that no rule has, InputError for a baseline that cannot be read."""
+    """Return the query. Raises UsageError for arguments and unknown codes, InputError for an unreadable baseline."""
     if words:
         raise UsageError(
             f"check looks at all of a namespace, or of files; it takes no names, not {on_one_line(words[0])}",
@@ -62,7 +62,7 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
 
 
 def _baseline(path: str) -> frozenset[tuple[str, str, str]]:
-    """What is known already: the findings that ``-o json`` printed."""
+    """Return the keys of known findings, from a document that ``-o json`` printed."""
     try:
         document = msgspec.json.decode(Path(path).read_bytes())
     except OSError as error:
@@ -85,7 +85,7 @@ _WRITTEN = "kubectl kres check -o json > FILE writes a baseline"
 
 
 class CheckPage(Page):
-    """All findings, the worst first."""
+    """The findings, the worst first."""
 
     kind = _KIND
     as_table = True
@@ -100,7 +100,7 @@ class CheckPage(Page):
     def run(
         self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
-        """The findings, once everything was looked at."""
+        """Yield the findings, once all objects were checked."""
         run_summary.listed = False
         server, assumptions = request_context.server_of(source.version())
         now = source.store.origin.time or current_time()
@@ -135,7 +135,7 @@ class CheckPage(Page):
         yield from (ObjectAnswer(None, check_finding) for check_finding in check_findings[:MOST])
 
     def table(self, answers: Sequence[ObjectAnswer]) -> Iterable[str]:
-        """Text, or one SARIF document."""
+        """Yield the lines of the findings, or of one SARIF document."""
         check_findings: list[CheckFinding] = [answer.report for answer in answers]
         if self.options.output == "sarif":
             return data.to_json(sarif.document(check_findings, complete=self._complete)).split("\n")
@@ -146,7 +146,7 @@ class CheckPage(Page):
         return text.lines(check_findings, self._looked_at, self._beyond, color=self.color, width=self.width)
 
     def _briefly(self, check_findings: Sequence[CheckFinding]) -> Iterator[str]:
-        """The findings that count in five lines at most, and how many there are."""
+        """Yield the worst findings in at most five lines, and how many there are."""
         for check_finding in check_findings:
             if check_finding.counts:
                 yield from self.brief(text.brief(check_finding))()
@@ -159,7 +159,7 @@ def _format_count(number: int, noun: str) -> str:
 
 
 class _Located:
-    """Gives findings the place where their objects stand in files, and their commands the same source."""
+    """Adds to findings the file and line of their object, and to their commands the flags of the source."""
 
     def __init__(self, inputs: Input, flags: str) -> None:
         self._flags = f" {flags}" if flags else ""

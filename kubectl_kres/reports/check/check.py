@@ -1,4 +1,4 @@
-"""The findings of a context, with those that an annotation of the object exempts."""
+"""The findings of the rules in a context; an annotation can exempt an object from a rule."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SPACED = ("LimitRange", "ResourceQuota", "HorizontalPodAutoscaler", "ResourcePo
 
 
 def check(context: CheckContext, codes: Collection[str]) -> Iterator[CheckFinding]:
-    """Yield what rules of these codes find in a namespace, or beside namespaces, in the order of the codes."""
+    """Yield the findings of the selected rules in a context, in the order of their codes."""
     excused: dict[ObjectRef, Mapping[str, str]] = {}
     for rule in RULES:
         if rule.code not in codes or rule.scope not in {"both", "namespace" if context.namespace else "cluster"}:
@@ -44,7 +44,7 @@ def check(context: CheckContext, codes: Collection[str]) -> Iterator[CheckFindin
 
 
 def _is_in_scope(context: CheckContext, ref: ObjectRef) -> bool:
-    """Return whether an object that is in no namespace concerns the namespaces that are asked about."""
+    """Return whether a cluster-scoped object concerns the namespaces that are checked."""
     if context.namespace or not context.spaces:
         return True
     if ref.kind == "Namespace":
@@ -69,7 +69,7 @@ def worst_first(check_findings: Iterable[CheckFinding]) -> list[CheckFinding]:
 def mark_known(
     check_findings: Iterable[CheckFinding], baseline: Collection[tuple[str, str, str]]
 ) -> Iterator[CheckFinding]:
-    """Yield the findings; those that a baseline has are marked."""
+    """Yield the findings, with those of the baseline marked as known."""
     for check_finding in check_findings:
         yield structs.replace(check_finding, known=True) if check_finding.key in baseline else check_finding
 

@@ -1,6 +1,4 @@
-"""The manifest that admission starts from: the template that made a pod, if it can be found, else the nearest
-source.
-"""
+"""The manifest that admission starts from: the template that made a pod if it can be found, else the next best source."""
 
 from __future__ import annotations
 
@@ -50,7 +48,7 @@ def start_of(store: Store, subject: Subject) -> PodManifest:
 
 
 def is_there(store: Store, subject: Subject) -> bool:
-    """Return whether there is something to answer about; what is in a namespace shows that it exists."""
+    """Return whether the object exists. A namespace exists if anything is in it."""
     ref = subject.ref
     if store.get(ref.kind, ref.name, ref.namespace) is not None:
         return True

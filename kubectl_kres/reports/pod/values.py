@@ -1,4 +1,4 @@
-"""The requests and limits of an explanation: written, computed, live, with what set them."""
+"""The requests and limits of an explanation: as written, as computed, as in the live pod, and what set them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _UNREAD = "what LimitRanges fill in is not known: they could not be read"
 
 
 class ValueTable:
-    """The input of the values of one pod."""
+    """The values of one pod, from its manifest, its outcomes and the live pod."""
 
     def __init__(
         self, store: Store, manifest: PodManifest, outcomes: Sequence[Outcome], listed: Sequence[tuple[str, ...]] = ()
@@ -150,12 +150,12 @@ class ValueTable:
 
     @cached_property
     def _names_at_start(self) -> dict[str, str]:
-        """Containers by their path in the object that holds the template."""
+        """Return the names of containers by their path in the object that holds the template."""
         return {f"{self.manifest.prefix}{path}": name for path, name in self.names.items()}
 
     @property
     def injected_containers(self) -> tuple[str, ...]:
-        """Containers that only the live pod has."""
+        """Yield the containers that only the live pod has."""
         return tuple(container.name for container in self._added_values.values())
 
     def _injected_containers(self) -> Iterator[ContainerValues]:
@@ -177,7 +177,7 @@ class ValueTable:
             )
 
     def _undecoded_values(self) -> Iterator[ContainerValues]:
-        """Yield the written values, where a quantity does not parse and so nothing was computed."""
+        """Yield the written values, for a pod that was not computed because a quantity does not parse."""
         for path, name in ({"spec": ""} | self.names).items():
             values = tuple(
                 ResourceValue(item_path, side, resource, written=text)

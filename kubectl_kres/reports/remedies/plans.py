@@ -1,4 +1,4 @@
-"""A workload as its controller sees it: what it has and wants, with what that costs quotas."""
+"""The plan of a controller: the pods it has and wants, and what they cost each quota."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def claim_prices(
 def plan_of(
     owned_pods: OwnedPods, pod: Pod, evaluated: PodFaults, policies: Policies, server: Server
 ) -> tuple[RolloutPlan, dict[Key, int]]:
-    """Return the controller's plan where ``pod`` is its template, and what the quotas count before. Raises Unparsable.
+    """Return the plan for the template ``pod``, and what the quotas count before. Raises Unparsable.
 
-    An edit that restores an older template is taken as one that makes a new one, which needs no less room.
+    An edit that restores an older template counts as a new template, which needs at least as much.
     """
     used, _ = amounts(policies.quotas)
     once = price_of(charges(count_request(owned_pods.counted, "new"), policies.quotas)) if owned_pods.counted else {}
@@ -123,7 +123,7 @@ def _state(
 
 
 def _add_rivals(owned_pods: OwnedPods, plan: RolloutPlan, policies: Policies, server: Server) -> RolloutPlan:
-    """Return the plan with the rivals that need the same room."""
+    """Return the plan with the rivals that need the same quotas."""
     if not owned_pods.rivals:
         return plan
     keys = {key for price in (plan.costs.pods[NEW], *plan.costs.claims.values(), plan.once) for key in price or ()}

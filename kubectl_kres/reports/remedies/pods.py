@@ -48,7 +48,7 @@ TRIED = OF_VALUES | {_QUOTA_EXCEEDED}
 
 
 class ExistingPods(Struct, frozen=True):
-    """The pods of one template: how many its owner wants and has, and what one of them gives back (None: its price)."""
+    """The pods of one template: how many are wanted and exist, and what one frees when it ends (None: its price)."""
 
     pod: Pod
     wanted: int
@@ -58,7 +58,7 @@ class ExistingPods(Struct, frozen=True):
 
 
 class OwnedPods(Struct, frozen=True):
-    """The maker of the pods, and its existing pods, oldest template first.
+    """The pods that an object makes; those that exist come with the oldest template first.
 
     ``fresh``: the object is created again for each change of its template, so that its own pods end first. ``claims``:
     those of each missing pod. ``counted``: the quota resource of the object itself, where it is new. ``first``: the
@@ -255,7 +255,7 @@ def largest_amounts(prices: Iterable[Price]) -> dict[Key, int]:
 
 
 class PodFaults(Struct, frozen=True):
-    """A pod that is evaluated. ``faults``: refusals that other values remedy, not room. ``price``: the pod's cost in
+    """An evaluated pod. ``faults``: refusals that other values remedy, not larger quotas. ``price``: its cost in
     the most expensive order.
     """
 
@@ -265,7 +265,7 @@ class PodFaults(Struct, frozen=True):
 
 
 def judge(pod: Pod, policies: Policies, server: Server) -> PodFaults:
-    """Return the pod as a controller would send it, evaluated in every order."""
+    """Return the outcomes of the pod as its controller would send it, in every order of LimitRanges."""
     outcomes = admit(pod, policies, server, journal=False)
     faults = tuple(
         outcome for outcome in outcomes if any(finding.rule in OF_VALUES for finding in findings_of(outcome))
@@ -306,6 +306,6 @@ def findings_of(outcome: Outcome) -> Sequence[Finding]:
 
 
 def lacks_only_room(outcome: Outcome) -> bool:
-    """Return whether only a lack of room refuses."""
+    """Return whether only full quotas refuse."""
     findings = findings_of(outcome)
     return bool(findings) and all(finding.rule == _QUOTA_EXCEEDED for finding in findings)

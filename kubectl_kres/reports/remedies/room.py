@@ -1,4 +1,4 @@
-"""The raise of quotas, or the lower values of a template, with which all wanted pods come."""
+"""How far quotas must be raised, or values of a template lowered, so that all wanted pods are admitted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEAST = {"cpu": 10**6, "memory": 2**20 * 10**9, "ephemeral-storage": 2**20 * 10*
 
 
 class RaisedHard(Struct, frozen=True):
-    """The ``hard`` that all pods need; ``first``: that of the next one alone. Empty: there is room already."""
+    """The ``hard`` that all pods need; ``first``: for the next pod alone. Empty: the quotas have room."""
 
     hard: Mapping[Key, int]
     first: Mapping[Key, int]
@@ -60,7 +60,7 @@ def raised_for(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, in
 
 
 def worst_outcome(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> SettledRollout:
-    """Return the worst final state of the orders that are tried; what others would give back is not counted on."""
+    """Return the worst final state over the orders of rivals; pods of others that end free nothing here."""
     without_rivals = plan.without_rivals()
     rest = at_rest(plan, used, hard)
     for order in plan.orders[0 if plan.rivals else 1 :]:
@@ -75,7 +75,7 @@ def worst_outcome(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key,
 
 
 def _orders(plan: RolloutPlan) -> Iterator[RolloutPlan]:
-    """Yield the plan with each of the rivals as the first one, if they are few."""
+    """Yield the plan with each rival as the first, for the first few rivals."""
     for index in range(min(len(plan.rivals), _MOST_ORDERS)):
         yield structs.replace(plan, rivals=(*plan.rivals[index:], *plan.rivals[:index]))
 
@@ -87,7 +87,7 @@ def _after_rivals(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key,
 def _find_smallest_hard(
     plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int], most: Mapping[Key, int]
 ) -> dict[Key, int]:
-    """Return the smallest figures: none of them can be one unit less."""
+    """Return the smallest hard of each quota: one unit less of any would not be enough."""
     result = dict(most)
     for key in most:
         step = units(key[1].rpartition(".")[2], None if "cpu" in key[1] else Quantity(1))
@@ -147,7 +147,7 @@ def smaller_values(
 def _find_largest_price(
     plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int], keys: Sequence[Key], most: int, step: int
 ) -> int:
-    """Return the largest cost of a pod by ``keys`` with which all pods come; 0: there is none."""
+    """Return the largest cost of a pod under ``keys`` with which all pods are admitted; 0: there is none."""
 
     def comes(amount: int) -> bool:
         pods = {**plan.costs.pods, NEW: {**plan.costs.pods[NEW], **dict.fromkeys(keys, amount)}}

@@ -1,7 +1,7 @@
-"""Remedies of pods, found by trying: edits are made on a copy, evaluated by the engine, and reduced to as few as do.
+"""The remedies of refused pods. Edits are tried on a copy, evaluated by the engine, and reduced to the needed ones.
 
-Each remedy is complete alone: more room in quotas for a valid template, a template within the existing room, or fewer
-pods. One that does not bring all wanted pods is reported with the refusal that stays.
+Each remedy is complete by itself: larger quotas for a valid template, a template that fits into the quotas, or fewer
+pods. A remedy that does not get all wanted pods admitted is reported with the refusal that remains.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ _BEFORE, _BEHIND = (RaiseQuota, SetBound, EditClaim), (Scale, DeleteObject)
 
 
 class PodTrial(Struct, frozen=True, dict=True):
-    """The pods of a workload after edits: what refuses them, and what room they need.
+    """The pods of a workload after edits: what refuses them, and how much of the quotas they need.
 
-    ``claims``: what refuses claims of its templates. ``hard``: of quotas; empty where pods that are there are counted
-    already. ``freed``: how much less quotas count, by their names.
+    ``claims``: findings that refuse its volume claims, by template. ``hard``: of the quotas; empty if they count the
+    pods already. ``freed``: how much less a quota counts, by resource.
     """
 
     owned_pods: OwnedPods
@@ -77,21 +77,21 @@ class PodTrial(Struct, frozen=True, dict=True):
 
     @property
     def valid(self) -> bool:
-        """Whether nothing but a lack of room refuses."""
+        """Whether nothing but full quotas refuses the pods."""
         return not self.faults.faults and not self.claims
 
     @cached_property
     def missing_room(self) -> RaisedHard:
-        """The room that all pods need beyond what there is. Raises Unparsable."""
+        """What the quotas lack for all pods. Raises Unparsable."""
         plan, used = plan_of(self.owned_pods, self.pod, self.faults, self.policies, self.server)
         left = {key: amount - self.freed.get(key[1], 0) * 10**9 for key, amount in used.items()}
         return raised_for(plan, left, self.hard)
 
 
 def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server) -> tuple[Remedy, ...]:
-    """Return the remedies with which all wanted pods come; none where they come by themselves, or where none was found.
+    """Return the remedies that get all wanted pods admitted; empty if none is needed or none was found.
 
-    A refusal that neither values nor room remedy is in ``stays``; the remedies of the others are found all the same.
+    A refusal that no edit of values or quotas remedies is in ``stays``, beside the remedies of the other refusals.
     """
     if analysis.made_pod is not None:
         return ()
@@ -127,7 +127,7 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
 
 
 def remaining_outcomes(analysis: Analysis) -> tuple[Outcome, ...]:
-    """Return the refusals for which no edit is found; also of pods that come once their template is valid."""
+    """Return the refusals for which no edit is searched, including those behind the first refusal."""
     return tuple(_remaining(analysis, _without_class(analysis)))
 
 
@@ -143,7 +143,7 @@ def _remaining(analysis: Analysis, lacks_class: Sequence[Outcome]) -> Iterator[O
 
 
 def _without_class(analysis: Analysis) -> tuple[Outcome, ...]:
-    """Return the refusals of the pod for a class that does not exist, behind which nothing else of it is looked at."""
+    """Return the refusals of the pod for a class that does not exist; the server checks nothing else then."""
     try:
         outcomes = admit(analysis.manifest.pod, analysis.policies.policies, analysis.server, journal=False)
     except Unparsable:
@@ -154,7 +154,7 @@ def _without_class(analysis: Analysis) -> tuple[Outcome, ...]:
 
 
 def _with_classes(analysis: Analysis, lacks_class: Sequence[Outcome]) -> Analysis:
-    """Return the analysis where a missing class that the pod names is taken to exist, so that all else is tried."""
+    """Return the analysis as if the missing classes of the pod existed, so that the rest is checked."""
     refusals = (finding for outcome in lacks_class for finding in findings_of(outcome))
     fields = {_OF_CLASSES[finding.rule] for finding in refusals if finding.rule in _OF_CLASSES}
     if not fields:
@@ -173,7 +173,7 @@ def _mark_contested(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
 
 
 class PodSearch(RemedySearch[PodTrial]):
-    """Requests, limits, claims and the number of pods of one workload; bounds and quotas of its namespace."""
+    """The search over values, claims and pod count of a workload, and over LimitRanges and quotas of its namespace."""
 
     def __init__(self, store: Store, subject: Subject, analysis: Analysis, owned_pods: OwnedPods) -> None:
         super().__init__(store, subject)
@@ -185,7 +185,7 @@ class PodSearch(RemedySearch[PodTrial]):
         self.templates = {f"spec.volumeClaimTemplates[{index}]": claim for index, claim in enumerate(claims or ())}
 
     def evaluate(self, state: State) -> PodTrial:
-        """Return what becomes of the pods."""
+        """Return the outcome of the pods with the changes of a state."""
         raised = {target: to for target, to in state.items() if isinstance(to, (RaiseQuota, DeleteObject))}
         if raised:
             from kubectl_kres.reports.remedies.freeing import count_freed
@@ -206,18 +206,18 @@ class PodSearch(RemedySearch[PodTrial]):
         return PodTrial(owned_pods, pod, policies, self.server, faults, refused, hard, freed)
 
     def passes(self, trial: PodTrial) -> bool:
-        """Return whether all wanted pods exist, or come; of one that exists whether it would be admitted."""
+        """Return whether all wanted pods exist or will be; for an existing pod, whether it would be admitted."""
         if self.counted:
             return not trial.faults.faults
         return not trial.claims and trial.missing_room.complete and not trial.missing_room.hard
 
     def parts(self, state: State) -> Iterator[Sequence[object]]:
-        """Yield each request, then each limit, then what else is changed."""
+        """Yield each request, then each limit, then each other change."""
         values = sorted(_values_in(state), key=lambda field: (field.side == "limits", field))
         yield from ((field,) for field in (*values, *_drop_targets(state, values)))
 
     def states(self) -> Iterator[State]:
-        """Yield the ways that raise quotas, then those within the room that there is."""
+        """Yield the states that raise quotas, then those that fit into the quotas as they are."""
         if self.meets_goal({}, self.passes):
             return
         fits = [state for state in self._valid_states() if self.trial(state).missing_room.complete]
@@ -237,7 +237,7 @@ class PodSearch(RemedySearch[PodTrial]):
         yield from self._freeing_states()
 
     def _valid_states(self) -> Iterator[State]:
-        """Yield the changes of template, claims and LimitRanges that are needed whatever room quotas have."""
+        """Yield the changes of template, claims and LimitRanges that are needed even with empty quotas."""
         valid: list[State] = []
         for start in self._claim_states():
             corrections = (partial(self._correct_values, "lower"), partial(self._correct_values, "raise"))
@@ -247,7 +247,7 @@ class PodSearch(RemedySearch[PodTrial]):
         yield from valid
 
     def _correct_values(self, direction: Direction, state: State, trial: PodTrial) -> State | None:
-        """Return other values of the template, as the refusals ask for them."""
+        """Return the state with values of the template corrected as the first refusal requires; None: there is none."""
         if not trial.faults.faults:
             return None
         corrected = corrected_values(
@@ -256,7 +256,7 @@ class PodSearch(RemedySearch[PodTrial]):
         return {**_drop_targets(state, _values_in(state)), **corrected}
 
     def _widen(self, state: State, _trial: PodTrial) -> State | None:
-        """Return lower values where they do, else the bounds of LimitRanges with one more moved."""
+        """Return lower values if they are enough, else the state with one more bound of a LimitRange moved."""
         end = self.walk(state, partial(self._correct_values, "lower"), _is_valid)
         trial = self.trial(end)
         if trial.valid:
@@ -265,7 +265,7 @@ class PodSearch(RemedySearch[PodTrial]):
         return with_moved_bound(state, trial.policies, findings, self.subject.ref.namespace)
 
     def _fit_values(self, state: State, trial: PodTrial) -> State | None:
-        """Return lower values of what is short."""
+        """Return the state with lower values of the resources that quotas lack."""
         if not trial.valid or not trial.missing_room.complete:
             return None
         values = smaller_values(
@@ -274,21 +274,21 @@ class PodSearch(RemedySearch[PodTrial]):
         return None if values is None else {**state, **values}
 
     def _fewer_pods(self, state: State) -> Iterator[State]:
-        """Yield as many pods as there is room for, where a field has their number and no rollout is under way."""
+        """Yield the number of pods that the quotas have room for, if a field holds it and no rollout is in progress."""
         count, field = self.trial(state).missing_room.rest.updated, self._replicas_field()
         old = any(not existing.newest and (existing.pods or existing.wanted) for existing in self.owned_pods.existing)
         if field is not None and not old and not _values_in(state) and 0 < count < self.owned_pods.wanted:
             yield {**state, field: Scale(self.subject.ref, field, count, self.owned_pods.wanted)}
 
     def _replicas_field(self) -> str | None:
-        """Return the field with the number of pods; None for an object whose number is not lowered here."""
+        """Return the field that holds the number of pods; None if it is not lowered."""
         fields = {"Job": "spec.parallelism", "CronJob": "spec.jobTemplate.spec.parallelism"}
         if self.subject.ref.kind in {"Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"}:
             return "spec.replicas"
         return fields.get(self.subject.ref.kind)
 
     def _freeing_states(self) -> Iterator[State]:
-        """Yield what raises no quota, for the template as it is."""
+        """Yield deletions and limits that free quota for the template as it is."""
         trial = self.trial({})
         short = {name for _, name in trial.missing_room.hard}
         if trial.valid and any(name.startswith("count/") for name in short):
@@ -309,7 +309,7 @@ class PodSearch(RemedySearch[PodTrial]):
             yield self.find_fewest_parts(ended_jobs(self.store, self.subject, short)) or {}
 
     def _change_owned_pods(self, state: State) -> tuple[OwnedPods, Mapping[str, int]]:
-        """Return the workload with other claims, or fewer pods or Jobs, and how much less quotas count then."""
+        """Return the pods with the claims and numbers of a state, and how much less the quotas count then."""
         owned_pods, field = self.owned_pods, self._replicas_field()
         claims = tuple(
             tuple(_resize_claim(claim, self.templates, state) for claim in of_pod) for of_pod in owned_pods.claims
@@ -337,7 +337,7 @@ class PodSearch(RemedySearch[PodTrial]):
         return owned_pods, freed
 
     def _claim_states(self) -> Iterator[State]:
-        """Yield no change where LimitRanges admit the claims; else other bounds for them, and other claims."""
+        """Yield no change if LimitRanges admit the claims; else other bounds, then other sizes."""
         if not self.trial({}).claims:
             yield {}
             return
@@ -361,7 +361,7 @@ class PodSearch(RemedySearch[PodTrial]):
             yield from (finding for finding in findings_of(outcome) if finding.rule in _OF_CLAIMS)
 
     def _size(self, claim: PersistentVolumeClaim) -> Quantity | None:
-        """Return a size within every LimitRange; None: there is none."""
+        """Return a size that every LimitRange admits; None: there is none."""
         bounds = [
             item for limit in self.policies.limits for item in limit.items if item.type == "PersistentVolumeClaim"
         ]
@@ -387,7 +387,7 @@ class PodSearch(RemedySearch[PodTrial]):
         yield from (to for to in state.values() if isinstance(to, _BEHIND))
 
     def compose(self, state: State, edits: Sequence[Edit]) -> Remedy:
-        """Return the remedy, with the rivals that its room is for, too."""
+        """Return the remedy, with the other workloads that its larger quotas are for."""
         raised = {target: to for target, to in state.items() if isinstance(to, RaiseQuota)}
         wanted, base = self.trial(state).owned_pods.wanted, _drop_targets(state, raised)
         now = self.trial(base).missing_room.rest.updated
@@ -397,7 +397,7 @@ class PodSearch(RemedySearch[PodTrial]):
         return structs.replace(remedy, text=text, shared=refs) if refs else remedy
 
     def _sharing_rivals(self, trial: PodTrial) -> tuple[ObjectRef, ...]:
-        """Return the rivals that the room is shared with, so that more is made than without them."""
+        """Return the other workloads for which the quotas are raised further than for the pods alone."""
         alone = structs.replace(trial, owned_pods=structs.replace(trial.owned_pods, rivals=())).missing_room.hard
         more = {key for key, amount in trial.missing_room.hard.items() if amount != alone.get(key)}
         plans = (
@@ -427,7 +427,7 @@ class PodSearch(RemedySearch[PodTrial]):
             )
 
     def _basis(self, field: ResourceField, to: str | None, values: Mapping[ResourceField, str | None]) -> Basis:
-        """Return the origin of a value that the container does not state."""
+        """Return where a value comes from that the container does not state."""
         if to is None or written_value(self.pod, field) is not None:
             return ""
         from kubectl_kres.reports.remedies.resource_values import STATED
@@ -453,7 +453,7 @@ def _values_in(state: State) -> dict[ResourceField, str]:
 def _resize_claim(
     claim: PersistentVolumeClaim, templates: Mapping[str, PersistentVolumeClaim], state: State
 ) -> PersistentVolumeClaim:
-    """Return the claim of a pod as its template asks for it then."""
+    """Return the claim with the size that a state gives its template."""
     for path, template in templates.items():
         if path in state and claim.metadata.name.startswith(f"{template.metadata.name}-"):
             return with_storage(claim, state[path].to)

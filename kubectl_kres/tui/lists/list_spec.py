@@ -1,4 +1,4 @@
-"""What a list screen is made from: an entry of a table, so that one screen serves every kind."""
+"""The specification of a list. One screen shows all lists, each by its entry in the registry."""
 
 from __future__ import annotations
 
