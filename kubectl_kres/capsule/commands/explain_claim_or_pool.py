@@ -41,7 +41,7 @@ from kubectl_kres.store.store import ReadRequest, Store
 
 
 class ClaimOrPoolExplainer(Explainer):
-    """Claims, pools and Tenants; what is looked up in a store serves all claims and pools."""
+    """The explainer of claims, pools and Tenants. All claims and pools of a store share one computation."""
 
     judges_files = False
 
@@ -51,7 +51,7 @@ class ClaimOrPoolExplainer(Explainer):
 
     @classmethod
     def reads(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
-        """The pool, and who else claims of it; of a Tenant the quotas in its namespaces."""
+        """Return the reads of a pool and its other claims, or of the quotas in the namespaces of a Tenant."""
         if subject.ref.kind == "Tenant":
             return tenant_needs(store, subject)
         return pooled_needs(store, subject)
@@ -74,7 +74,7 @@ class ClaimOrPoolExplainer(Explainer):
     def reports(
         self, batch: AnswerBatch, subject: Subject, run_summary: RunSummary
     ) -> Iterator[tuple[ObjectAnswer, Verdict | None]]:
-        """The explanation of one object; none is counted by a verdict."""
+        """Yield the explanation of one object; claims and pools have no verdict to count."""
         for flag in ("container", "question"):
             if getattr(self.page.options, flag):
                 name = "for" if flag == "question" else flag
@@ -122,7 +122,7 @@ class ClaimOrPoolExplainer(Explainer):
         )
 
     def _in_table(self, batch: AnswerBatch) -> bool:
-        """Whether an object is a row of a table, which is drawn then."""
+        """Return whether the object is a row of the table."""
         options = self.page.options
         if not batch.many or options.steps or options.output not in {"text", "wide"}:
             return False
@@ -130,7 +130,7 @@ class ClaimOrPoolExplainer(Explainer):
         return True
 
     def _find_explaining(self, batch: AnswerBatch, run_summary: RunSummary) -> Explaining:
-        """For all objects of a turn; what is assumed is noted."""
+        """Return the computation for a batch, and note its assumptions."""
         if self._last_batch is None or self._last_batch[0] is not batch:
             explaining = Explaining(batch.store)
             run_summary.note_assumption(explaining.assumptions)
@@ -178,7 +178,7 @@ def _choose_subjects(options: Options, words: Sequence[str]) -> Choose | None:
 
 
 def query(options: Options, words: Sequence[str]) -> Query:
-    """Of Tenants alone, each with all that counts in its namespaces."""
+    """Return the query about Tenants, which reads what counts in their namespaces."""
     choose = partial(select_subjects, find_reads=_list_read_requests, takes=_is_tenant)
     return Query(partial(TenantUsersPage, options), tuple(words), choose, needed=True)
 
@@ -192,12 +192,12 @@ def _is_tenant(kind: Kind) -> bool:
 
 
 class TenantUsersPage(Page):
-    """A tree for each Tenant."""
+    """The page with a tree for each Tenant."""
 
     kind = "TenantUsers"
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
-        """The Tenants of a turn; one that cannot be had is missed."""
+        """Yield the Tenants of a batch; for a Tenant without an answer the error is added."""
         for subject in batch.selection.subjects:
             try:
                 result = tenant_users(batch.store, subject, batch.options)

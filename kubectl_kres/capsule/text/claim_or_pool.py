@@ -60,7 +60,7 @@ RESULTS = {
 
 
 def row_of(value: ClaimExplanation | PoolExplanation) -> Row:
-    """Return the row of one of many objects."""
+    """Return the row of a claim or pool in a table."""
     if isinstance(value, ClaimExplanation):
         claim = value.claim
         fix = claim.ways[0].text if claim.ways else ""
@@ -106,7 +106,7 @@ def explain_pool_lines(
 
 
 def claim_page(claim_explanation: ClaimExplanation, *, steps: bool, width: int, now: str = "") -> Iterator[Line]:
-    """Yield the same as ``claim_lines``, not drawn yet."""
+    """Yield the lines of ``claim_lines`` without colors."""
     claim = claim_explanation.claim
     name = claim.subject.key
     state = f"would be {claim.state}" if claim.predicted else claim.state
@@ -151,7 +151,7 @@ def _titled_lines(title: str, texts: Sequence[str], width: int) -> Iterator[Line
 
 
 def option_text(pool_option: PoolOption) -> str:
-    """Return how a pool that serves the namespace suits the claim."""
+    """Return whether a pool that serves the namespace has room for the claim."""
     named = " (named)" if pool_option.named else ""
     if pool_option.missing:
         chance = ", which of the two is seen first is random" if pool_option.verdict == "either" else ""
@@ -209,7 +209,7 @@ def _turn_lines(turns: Sequence[QueueTurn], *, steps: bool, width: int, now: str
 
 
 def compared_text(compared: Compared) -> str:
-    """Return how one resource fares at a claim's turn."""
+    """Return the comparison of one resource in the turn of a claim."""
     requested_text = f"{compared.resource}: asks for {compared.asked}"
     if compared.closed_by is not None:
         return f"{requested_text}; blocked by {compared.closed_by.key}"
@@ -221,7 +221,7 @@ def compared_text(compared: Compared) -> str:
 
 
 def _left_out(kept: int, waiting: int) -> str:
-    """Return what of a pass is not shown."""
+    """Return how many turns of a pass are not shown."""
     parts = [f"{kept} claim{'s' * (kept != 1)} with an unchanged share"] if kept else []
     parts += [f"{waiting} more that wait{'s' * (waiting == 1)}"] if waiting else []
     return f"not shown: {' and '.join(parts)}" if parts else ""
@@ -258,7 +258,7 @@ def _term(path: str) -> str:
 def pool_page(
     pool_explanation: PoolExplanation, *, steps: bool, ascii_only: bool, width: int, now: str = ""
 ) -> Iterator[Line]:
-    """Yield the same as ``explain_pool_lines``, not drawn yet."""
+    """Yield the lines of ``explain_pool_lines`` without colors."""
     yield from pool_lines(pool_explanation.pool, whole=True, ascii_only=ascii_only, width=width, now=now)
     if pool_explanation.pool.glimpse:
         return
@@ -279,13 +279,13 @@ def pool_page(
 
 
 def tenant_lines(tenant_explanation: TenantExplanation, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """Yield every line."""
+    """Yield every line about a Tenant."""
     for line in _page(tenant_explanation, width):
         yield draw(line, color=color)
 
 
 def users_lines(tenant_users: TenantUsers, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """Return who uses what its namespaces are allowed: every line."""
+    """Yield every line about who uses the quotas in the namespaces of a Tenant."""
     for line in users_page(tenant_users, width):
         yield draw(line, color=color)
 
@@ -298,7 +298,7 @@ def users_page(tenant_users: TenantUsers, width: int) -> Iterator[Line]:
 
 
 def users_head(tenant_users: TenantUsers, width: int) -> Iterator[Line]:
-    """Return how many namespaces there are, and what all of them use together."""
+    """Return the number of namespaces, and the sum of what they use."""
     count, limited = len(tenant_users.namespaces), len(tenant_users.tree)
     with_quotas = "" if limited == count else f", {limited or 'none'} with quotas"
     text = f"{tenant_users.tenant}: {count} namespace{'s' * (count != 1)}{with_quotas}"
@@ -309,7 +309,7 @@ def users_head(tenant_users: TenantUsers, width: int) -> Iterator[Line]:
 
 
 def tenant_row(tenant_explanation: TenantExplanation) -> Row:
-    """Return the row of one of many."""
+    """Return the row of a Tenant in a table."""
     tone, word = _verdict_word(tenant_explanation)
     return Row(tenant_explanation.tenant, word, tone, _format_tenant(tenant_explanation))
 
@@ -341,7 +341,7 @@ def _format_tenant(tenant_explanation: TenantExplanation) -> str:
 
 
 def tenant_head(tenant_explanation: TenantExplanation, width: int) -> Iterator[Line]:
-    """Yield whether a Tenant is within its quotas, its namespaces, and what is over."""
+    """Yield the head of a Tenant: whether it is within its quotas, its namespaces, and what is exceeded."""
     tone, word = _verdict_word(tenant_explanation)
     first, *rest = wrap_text(
         f"{word}: {tenant_explanation.tenant}: {_format_tenant(tenant_explanation)}", width, rest="  "
@@ -383,7 +383,7 @@ def _item_lines(tenant_explanation: TenantExplanation, item: TenantItem) -> Iter
 
 
 def use_text(tenant_explanation: TenantExplanation, use: TenantUse) -> str:
-    """Return what all namespaces use of one resource, and how much that is too much."""
+    """Return what all namespaces use of one resource, and by how much that exceeds the quota."""
     if tenant_explanation.scope != "Tenant":
         return f"{use.hard} for each namespace, {use.used} used over all"
     parts = [f"used {use.used} of {use.hard}"]

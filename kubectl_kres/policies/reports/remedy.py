@@ -1,4 +1,4 @@
-"""What lets in what other admission plugins refuse."""
+"""The remedies of refusals by admission plugins other than LimitRanger and ResourceQuota."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CONTAINERS = re.compile(r'containers? ("[^"]+"(?:, "[^"]+")*)')
 
 
 def _security(case: RemedyContext) -> Iterator[str]:
-    """Yield one line for each control: the field and what it has to be, in which container."""
+    """Yield one line for each control: the container, the field, and the value that it requires."""
     for finding in case.findings:
         which = _CONTAINERS.search(finding.observed)
         names = which[1].replace('"', "") if which else ""
@@ -97,7 +97,7 @@ _ROOT = "an image that runs as root does not start with runAsNonRoot: give it a 
 
 
 def security_patch(store: Store, subject: Subject, analysis: Analysis) -> Remedy | None:
-    """Return the fix; None where something else refuses, too, or where contexts alone do not help."""
+    """Return the patch of security contexts; None if it would not get the pod admitted."""
     findings = [finding for outcome in analysis.outcomes if outcome.refusal for finding in outcome.refusal.findings]
     namespace: Any = store.get("Namespace", subject.ref.namespace)
     pod = next_pod(subject, analysis.manifest)
@@ -124,7 +124,7 @@ def security_patch(store: Store, subject: Subject, analysis: Analysis) -> Remedy
 
 
 def _refusal(store: Store, subject: Subject, pod: Mapping[str, Any], analysis: Analysis) -> str:
-    """Return what refuses the patched pod; empty: nothing does."""
+    """Return the refusal of the patched pod; empty if it is admitted."""
     from kubectl_kres.reports.explain.explain import analysis_of
 
     ref = ObjectRef("Pod", subject.ref.name, subject.ref.namespace)
@@ -133,7 +133,7 @@ def _refusal(store: Store, subject: Subject, pod: Mapping[str, Any], analysis: A
 
 
 def _no_command(subject: Subject, analysis: Analysis) -> str:
-    """Return why nothing can be typed; empty: a patch can."""
+    """Return why there is no command for the patch; empty if there is one."""
     if subject.raw is not None:
         return edit_file(subject.file)
     owner = analysis.manifest.owner
@@ -157,7 +157,7 @@ def _command(store: Store, subject: Subject, analysis: Analysis, patch: Mapping[
 
 
 def _texts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what contexts lack, containers with the same gaps together."""
+    """Yield what security contexts lack, with containers that lack the same together."""
     if gap := context_changes(old, new):
         yield f"in the pod's securityContext {gap}"
     groups: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""The manifest that admission starts from: the template that made a pod if it can be found, else the next best source."""
+"""The manifest that admission starts from: the template that made a pod if it is found, else the next best source."""
 
 from __future__ import annotations
 

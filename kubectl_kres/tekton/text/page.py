@@ -56,7 +56,7 @@ def _lines(pipeline_explanation: PipelineExplanation, now: str, width: int) -> I
 
 
 def _is_mentioned(text: str, sentences: Sequence[str]) -> bool:
-    """Return whether one of the sentences tells the same refusal."""
+    """Return whether one of the sentences contains the refusal."""
     return any(text.partition(" is forbidden: ")[2] in sentence for sentence in sentences) and " is forbidden: " in text
 
 
@@ -76,7 +76,7 @@ def _remarks(pipeline_explanation: PipelineExplanation, now: str, width: int) ->
 
 
 def _amount(at_once: AtOnce) -> str:
-    """Return what open tasks ask of one name of a quota, and whether it fits."""
+    """Return the amount that open tasks request of one resource of a quota, and whether it fits."""
     least = "+" if at_once.at_least else ""
     last = " in finally" if at_once.is_finally else ""
     too_much = f" is too much, by {', '.join(at_once.tasks)}" if at_once.exceeded else ""
