@@ -1,4 +1,4 @@
-"""A change over a whole cluster: each step goes to the namespace it is about; Capsule's steps change managed quotas."""
+"""A change of a whole cluster: each step is simulated in its namespace; steps of Capsule change managed quotas."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ MOST_OVER_ALL, LEAST_STATES = 40_000, 200
 
 
 class PlacedStep(Struct, frozen=True):
-    """A step and the namespace of its object; empty for what stands in none."""
+    """A step and the namespace of its object; empty for a cluster-scoped object."""
 
     step: Step
     namespace: str = ""
@@ -85,23 +85,21 @@ class SentStep(Struct, frozen=True):
 
 
 class ClusterStates(Struct, frozen=True):
-    """Namespaces before or after a change, each at every rest that it can come to."""
+    """Namespaces before or after a change, each in every state in which its controllers can come to rest."""
 
     spaces: Mapping[str, tuple[NamespaceSimulation, FinalStates]]
     pools: Pools
 
     def final_states(self, space: str) -> tuple[FinalState, ...]:
-        """Return the usual rests of a namespace, in words: of very many those in which a workload gets least or
-        most.
-        """
+        """Return the descriptions of ``states``."""
         return self.words(space, self.states(space))
 
     def words(self, space: str, states: Iterable[State]) -> tuple[FinalState, ...]:
-        """Some of its states in words."""
+        """Return the descriptions of some states."""
         return tuple(self.spaces[space][0].describe_final_state(state) for state in states)
 
     def states(self, space: str) -> tuple[State, ...]:
-        """The states behind ``ends``."""
+        """Return the usual states of a namespace; of many those in which a workload has the fewest or the most pods."""
         if space not in self.spaces:
             return ()
         _, final_states = self.spaces[space]
@@ -118,7 +116,7 @@ class ClusterStates(Struct, frozen=True):
 
 
 class ChangeOutcome(Struct, frozen=True):
-    """The world before and after a change, and what the server said to each step.
+    """The cluster before and after a change, and the server's answer to each step.
 
     several: so many ends of Capsule's own choices were possible, of which one is shown.
     """
@@ -319,7 +317,7 @@ def _note(
     final_states: FinalStates,
     space: str,
 ) -> None:
-    """What the server said to the user's steps in one namespace."""
+    """Note the server's answers to the user's steps in one namespace."""
     # To a wait there is no answer.
     asked = [number for number, step in local if not isinstance(step, WaitForControllers)]
     usual, request_answers = final_states.states[: final_states.usual], namespace.requests.answers
@@ -352,7 +350,7 @@ def _join_answers(answers: Sequence[StepAnswer]) -> StepAnswer:
 
 
 def _format_step(step: Step) -> str:
-    """Return what a step does, in a word."""
+    """Return the verb that a step is shown with."""
     if isinstance(step, ScaleStep):
         return f"scale to {step.replicas}"
     if isinstance(step, Patch) and _is_release(step):
@@ -371,7 +369,7 @@ def _pools(store: Store) -> Pools:
 
 
 def with_name_label(namespace: NamespaceObject) -> NamespaceObject:
-    """With the label that the API server gives every namespace."""
+    """Return the namespace with the label that the API server gives every namespace."""
     meta = namespace.metadata
     labels = {_NAME_LABEL: meta.name, **(meta.labels or {})}
     return msgspec.structs.replace(namespace, metadata=msgspec.structs.replace(meta, labels=labels))
@@ -504,7 +502,7 @@ def difference(old: Raw, new: Raw) -> dict[str, Any]:
 
 
 def _build_patch(old: Raw, new: Raw) -> dict[str, Any]:
-    """Return what of ``old`` has to change to be ``new``; what is gone is null."""
+    """Return the merge patch that turns ``old`` into ``new``; removed keys are null."""
     result: dict[str, Any] = {}
     for key, value in new.items():
         outcome = old.get(key)

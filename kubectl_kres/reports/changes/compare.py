@@ -85,12 +85,12 @@ class ChangeWithPods(NamedTuple):
 
 
 def report(outcome: ChangeOutcome, rollouts: Rollouts = _ONE) -> ChangeReport:
-    """Return what the steps of a change did."""
+    """Return the report of the steps of a change."""
     return report_with_pods(outcome, (), rollouts).report
 
 
 def report_with_pods(outcome: ChangeOutcome, steps: Iterable[PlacedStep], rollouts: Rollouts = _ONE) -> ChangeWithPods:
-    """Return the same with the pods that come and go. ``steps``: those of the change, whose rollouts count as well."""
+    """Return the report with the pods that are created and deleted. ``steps``: their rollouts count as well."""
     before, after = outcome.before, outcome.after
     sides = ((space, before, after) for space in sorted({*before.spaces, *after.spaces}))
     change = _build_change_report(sides, before.pools, after.pools, rollouts, touched=_objects_of(steps))
@@ -129,7 +129,7 @@ def _with_steps(
 
 
 def compare_sides(before: ClusterStates, after: ClusterStates, rollouts: Rollouts = _ONE) -> ChangeReport:
-    """Return what is different between two worlds."""
+    """Return the report of the differences between two sides."""
     spaces = sorted({*before.spaces, *after.spaces})
     return _build_change_report(
         ((space, before, after) for space in spaces), before.pools, after.pools, rollouts
@@ -203,12 +203,12 @@ def _build_change_report(
 
 
 def _first_side(side: ClusterStates, space: str, states: Sequence[State]) -> SideOfSpace:
-    """Return the namespace at its first rest."""
+    """Return a namespace in the first of its states; None where there is none."""
     return (side.spaces[space][0], states[0]) if space in side.spaces and states else None
 
 
 def _with_messages(steps: Iterable[StepResult], workloads: Iterable[WorkloadChange]) -> tuple[StepResult, ...]:
-    """Return the steps; those after which pods are missing with what the server says to these."""
+    """Return the steps, with the server's message to pods that are missing after them."""
     by_name = {(str(change.subject), change.subject.namespace): change for change in workloads}
     return tuple(_with_message(step, by_name.get((step.target, step.subject.namespace))) for step in steps)
 
@@ -245,7 +245,7 @@ def _count_missing_pods(count: Count | None) -> int:
 def _of_side(
     side: ClusterStates, space: str, states: Iterable[State], final_states: Iterable[FinalState]
 ) -> dict[Key, _Workload]:
-    """Return the workloads, their next rollouts not asked yet."""
+    """Return the workloads of one side, without their next rollouts."""
     if space not in side.spaces:
         return {}
     namespace, _ = side.spaces[space]
@@ -418,7 +418,7 @@ def _downgrade_effect(change: WorkloadChange, unasked: Container[Key]) -> Worklo
 
 
 def _short(maximum: Maximum | None) -> int:
-    """Return the pods that an autoscaler may ask for and that there is no room for."""
+    """Return the number of pods that an autoscaler may want and no quota has room for."""
     return maximum.most - maximum.fits if maximum is not None else 0
 
 
