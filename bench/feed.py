@@ -25,8 +25,7 @@ import replay
 from measure import WrongError
 from served import cluster, served
 
-from kubectl_kres.cluster.connection.api_connection import Connection
-from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.connection import Connection, connect
 from kubectl_kres.cluster.kubeconfig.current_context import Target
 from kubectl_kres.cluster.read import fill_store
 from kubectl_kres.cluster.watch.feed import Feed

@@ -33,7 +33,7 @@ import statuses
 from controlplane import BASIC_CONTROLLERS, WORKLOAD_CONTROLLERS, ControlPlane
 from kube import Kube, Object, documents
 
-from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.connection import connect
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, load
 from kubectl_kres.cluster.read.fill_store import fill
 from kubectl_kres.model import scheduling

@@ -38,7 +38,7 @@ from controlplane import BASIC_CONTROLLERS, WORKLOAD_CONTROLLERS, ControlPlane, 
 from kube import DemoError, Kube, Object, documents
 from msgspec.structs import replace
 
-from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.connection import connect
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, load
 from kubectl_kres.cluster.read.fill_store import fill, version
 from kubectl_kres.errors import KresError

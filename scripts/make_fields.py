@@ -22,7 +22,7 @@ import build  # found by the line above
 import go_types
 from controlplane import ControlPlane, StartError
 
-OUT = ROOT / "kubectl_kres" / "admission" / "decoding" / "fields.json"
+OUT = ROOT / "kubectl_kres" / "admission" / "fields.json"
 REF = "#/components/schemas/"
 KINDS = {
     "api/v1": [
@@ -113,9 +113,7 @@ def shape(schema: Mapping[str, Any], schemas: Schemas) -> tuple[str, str]:
     """How a field holds a type that has fields (directly or ``[]``), and which; both empty if it holds none."""
     values = schema.get("additionalProperties")
     if isinstance(values, Mapping) and named(values, schemas):
-        raise StartError(
-            f"a map of {named(values, schemas)}: admission/decoding/unknown_fields.py does not look into maps yet"
-        )
+        raise StartError(f"a map of {named(values, schemas)}: admission/decoding.py does not look into maps yet")
     name = named(schema.get("items", schema), schemas)
     return "[]" if name and "items" in schema else "", name
 

@@ -9,14 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from typing import Any
 
+from kubectl_kres.admission.base import resource_names
 from kubectl_kres.admission.base.draft import Draft, Quantities, Side, Slot, ValueChange, change, parse_list
 from kubectl_kres.admission.base.outcome import FieldError, Finding, duplicate, forbidden, invalid, required
-from kubectl_kres.admission.base.resource_names import (
-    container_name_errors,
-    may_overcommit,
-    qualified_faults,
-    resource_name_errors,
-)
 from kubectl_kres.admission.pod.aggregate import of_containers
 from kubectl_kres.model.objects import LimitRange, LimitRangeItem
 from kubectl_kres.provenance.journal import Check, Entry, Set, Source
@@ -150,14 +145,18 @@ def validate(limits: Limits) -> list[FieldError]:
 
 def _type_errors(item: ParsedItem) -> Iterator[FieldError]:
     path, rule = f"{item.path}.type", "limitrange/object-type"
-    faults = qualified_faults(item.type)
+    faults = resource_names.qualified_faults(item.type)
     yield from (invalid(path, item.type, fault, rule, typed=True) for fault in faults)
     if not faults and "/" not in item.type and item.type not in TYPES:
         yield invalid(path, item.type, "must be a standard limit type or fully qualified", rule, typed=True)
 
 
 def _item_errors(item: ParsedItem) -> Iterator[FieldError]:
-    name_errors = container_name_errors if item.type in {"Pod", "Container"} else resource_name_errors
+    name_errors = (
+        resource_names.container_name_errors
+        if item.type in {"Pod", "Container"}
+        else resource_names.resource_name_errors
+    )
     named: list[tuple[str, Quantities]] = [("max", item.max), ("min", item.min), ("maxLimitRequestRatio", item.ratio)]
     default, default_request = item.default, item.default_request
     if item.type == "Pod":
@@ -204,7 +203,12 @@ def _order_errors(
         yield invalid(paths["default"], low, f"min value {low} is greater than default value {default}", rule)
     if exceeds(default, high):
         yield invalid(paths["default"], high, f"default value {default} is greater than max value {high}", rule)
-    if default is not None and default_request is not None and default != default_request and not may_overcommit(name):
+    if (
+        default is not None
+        and default_request is not None
+        and default != default_request
+        and not resource_names.may_overcommit(name)
+    ):
         text = f"default value {default} must equal to defaultRequest value {default_request} in {name}"
         yield invalid(paths["defaultRequest"], default_request, text, rule)
 

@@ -18,7 +18,7 @@ from kubectl_kres.errors import UsageError
 
 if TYPE_CHECKING:
     from kubectl_kres.api.clusters import Cluster
-    from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
+    from kubectl_kres.capsule.reports.claim.claims import ClaimReport
     from kubectl_kres.reports.changes.report import ChangeReport
     from kubectl_kres.reports.check.finding import CheckFinding
     from kubectl_kres.reports.explain.difference import Difference
@@ -187,7 +187,7 @@ def check(
     from kubectl_kres.api.question import AnswerScope
     from kubectl_kres.api.simulation import found_in, found_of
     from kubectl_kres.render import check as text
-    from kubectl_kres.reports.check.registry import select_codes
+    from kubectl_kres.reports.check.check import select_codes
 
     codes = select_codes(select, ignore, ("select", "ignore"))
     if items:

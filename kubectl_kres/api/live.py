@@ -11,8 +11,7 @@ from urllib.parse import urlencode
 from urllib3 import exceptions
 
 from kubectl_kres.api.clusters import Cluster, ReadObjects
-from kubectl_kres.cluster.connection.api_connection import Connection, Query
-from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.connection import Connection, Query, connect
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, load
 from kubectl_kres.cluster.read import discovery, fill_store
 from kubectl_kres.cluster.transport import response as errors

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
+from kubectl_kres.capsule.reports.claim.claims import ClaimReport
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.fleet.rows import FleetRow, number_of
 from kubectl_kres.quantity import parse

@@ -7,30 +7,20 @@ from typing import Any
 
 from msgspec import structs
 
-from kubectl_kres.model.objects import (
-    Base,
-    Condition,
-    Kind,
-    LabelSelector,
-    ManagedMetadata,
-    Namespace,
-    ResourceList,
-    ResourceQuota,
-    ResourceQuotaSpec,
-)
+from kubectl_kres.model import objects
 
 GROUP = "capsule.clastix.io"
 VERSION = "v1beta2"
 _API_VERSION = f"{GROUP}/{VERSION}"
 
 
-class CapsuleCondition(Condition, frozen=True):
+class CapsuleCondition(objects.Condition, frozen=True):
     """A condition with the generation that it was written for; 0: not said."""
 
     observed_generation: int = 0
 
 
-class PoolConfig(Base, frozen=True):
+class PoolConfig(objects.Base, frozen=True):
     """Options of a pool, all off unless said."""
 
     defaults_zero: bool = False
@@ -38,40 +28,40 @@ class PoolConfig(Base, frozen=True):
     delete_bound_resources: bool = False
 
 
-class ResourcePoolSpec(Base, frozen=True):
+class ResourcePoolSpec(objects.Base, frozen=True):
     """What a pool shares out (``quota.hard``), among which namespaces (any of ``selectors``), and how."""
 
-    selectors: tuple[LabelSelector, ...] | None = None
-    quota: ResourceQuotaSpec = ResourceQuotaSpec()
-    defaults: ResourceList | None = None
+    selectors: tuple[objects.LabelSelector, ...] | None = None
+    quota: objects.ResourceQuotaSpec = objects.ResourceQuotaSpec()
+    defaults: objects.ResourceList | None = None
     config: PoolConfig = PoolConfig()
 
 
-class PoolAllocation(Base, frozen=True):
+class PoolAllocation(objects.Base, frozen=True):
     """What a pool has, what claims hold of it (not what pods use), and the rest, which may be negative."""
 
-    hard: ResourceList | None = None
-    used: ResourceList | None = None
-    available: ResourceList | None = None
+    hard: objects.ResourceList | None = None
+    used: objects.ResourceList | None = None
+    available: objects.ResourceList | None = None
 
 
-class PoolExhaustion(Base, frozen=True):
+class PoolExhaustion(objects.Base, frozen=True):
     """What claims that did not fit ask for in sum, and what there is. Absent: zero."""
 
     available: Any = None
     requesting: Any = None
 
 
-class PoolClaim(Base, frozen=True):
+class PoolClaim(objects.Base, frozen=True):
     """A claim that is allocated, as the pool's status lists it."""
 
     name: str = ""
     namespace: str = ""
     uid: str = ""
-    claims: ResourceList | None = None
+    claims: objects.ResourceList | None = None
 
 
-class ResourcePoolStatus(Base, frozen=True):
+class ResourcePoolStatus(objects.Base, frozen=True):
     """What the controller wrote. ``claims``: the allocated ones by namespace, in the order of their allocation."""
 
     observed_generation: int = 0
@@ -84,31 +74,31 @@ class ResourcePoolStatus(Base, frozen=True):
     conditions: tuple[CapsuleCondition, ...] | None = None
 
 
-class ResourcePool(Base, frozen=True):
+class ResourcePool(objects.Base, frozen=True):
     """Resources that the claims of several namespaces share."""
 
-    metadata: ManagedMetadata = ManagedMetadata()
+    metadata: objects.ManagedMetadata = objects.ManagedMetadata()
     spec: ResourcePoolSpec = ResourcePoolSpec()
     status: ResourcePoolStatus = ResourcePoolStatus()
     kind: str = "ResourcePool"
     api_version: str = _API_VERSION
 
 
-class PoolRef(Base, frozen=True):
+class PoolRef(objects.Base, frozen=True):
     """The pool that a claim belongs to."""
 
     name: str = ""
     uid: str = ""
 
 
-class ResourcePoolClaimSpec(Base, frozen=True):
+class ResourcePoolClaimSpec(objects.Base, frozen=True):
     """What is asked for, and of which pool; an empty ``pool`` means that one is to be chosen."""
 
     pool: str = ""
-    claim: ResourceList | None = None
+    claim: objects.ResourceList | None = None
 
 
-class ResourcePoolClaimStatus(Base, frozen=True):
+class ResourcePoolClaimStatus(objects.Base, frozen=True):
     """What the controllers wrote. ``condition`` alone, without ``conditions``: Capsule before 0.13.
 
     An empty ``pool``, which old versions write where there is none, is read as none.
@@ -124,44 +114,44 @@ class ResourcePoolClaimStatus(Base, frozen=True):
             structs.force_setattr(self, "pool", None)
 
 
-class ResourcePoolClaim(Base, frozen=True):
+class ResourcePoolClaim(objects.Base, frozen=True):
     """A namespace's claim on a share of a pool."""
 
-    metadata: ManagedMetadata = ManagedMetadata()
+    metadata: objects.ManagedMetadata = objects.ManagedMetadata()
     spec: ResourcePoolClaimSpec = ResourcePoolClaimSpec()
     status: ResourcePoolClaimStatus = ResourcePoolClaimStatus()
     kind: str = "ResourcePoolClaim"
     api_version: str = _API_VERSION
 
 
-class TenantQuotas(Base, frozen=True):
+class TenantQuotas(objects.Base, frozen=True):
     """Deprecated quotas of a tenant: each item for all of its namespaces together, or with scope Namespace for each."""
 
     scope: str = "Tenant"
-    items: tuple[ResourceQuotaSpec, ...] | None = None
+    items: tuple[objects.ResourceQuotaSpec, ...] | None = None
 
 
-class TenantRuleQuota(ResourceQuotaSpec, frozen=True):
+class TenantRuleQuota(objects.ResourceQuotaSpec, frozen=True):
     """A quota that a rule makes a GlobalResourceQuota of."""
 
     name: str = ""
 
 
-class TenantEnforce(Base, frozen=True):
+class TenantEnforce(objects.Base, frozen=True):
     """What a rule enforces; ``workloads`` is about pods and refuses or changes some."""
 
     action: str = ""
     workloads: Mapping[str, Any] | None = None
 
 
-class Audience(Base, frozen=True):
+class Audience(objects.Base, frozen=True):
     """Whose requests a rule is about: a User, Group, ServiceAccount, or with Custom a group of Capsule's."""
 
     kind: str = ""
     name: str = ""
 
 
-class NamespaceRule(Base, frozen=True):
+class NamespaceRule(objects.Base, frozen=True):
     """A rule as it applies to a namespace; no ``audience``: it is about everybody's requests."""
 
     audience: tuple[Audience, ...] | None = None
@@ -171,26 +161,26 @@ class NamespaceRule(Base, frozen=True):
 class TenantRule(NamespaceRule, frozen=True):
     """A rule for the namespaces that it selects; without a selector for all of the tenant."""
 
-    namespace_selector: LabelSelector | None = None
+    namespace_selector: objects.LabelSelector | None = None
     quota: tuple[TenantRuleQuota, ...] | None = None
 
 
-class RuleStatusStatus(Base, frozen=True):
+class RuleStatusStatus(objects.Base, frozen=True):
     """The rules of a namespace, in the order of its Tenant."""
 
     rules: tuple[NamespaceRule, ...] | None = None
 
 
-class RuleStatus(Base, frozen=True):
+class RuleStatus(objects.Base, frozen=True):
     """What the controller worked out of a Tenant's rules for one namespace."""
 
-    metadata: ManagedMetadata = ManagedMetadata()
+    metadata: objects.ManagedMetadata = objects.ManagedMetadata()
     status: RuleStatusStatus = RuleStatusStatus()
     kind: str = "RuleStatus"
     api_version: str = _API_VERSION
 
 
-class TenantSpec(Base, frozen=True):
+class TenantSpec(objects.Base, frozen=True):
     """The parts of a tenant that limit resources."""
 
     resource_quotas: TenantQuotas | None = None
@@ -198,7 +188,7 @@ class TenantSpec(Base, frozen=True):
     cordoned: bool = False
 
 
-class TenantStatus(Base, frozen=True):
+class TenantStatus(objects.Base, frozen=True):
     """The namespaces that belong to the tenant."""
 
     namespaces: tuple[str, ...] | None = None
@@ -206,30 +196,30 @@ class TenantStatus(Base, frozen=True):
     state: str = ""
 
 
-class Tenant(Base, frozen=True):
+class Tenant(objects.Base, frozen=True):
     """Namespaces that belong together."""
 
-    metadata: ManagedMetadata = ManagedMetadata()
+    metadata: objects.ManagedMetadata = objects.ManagedMetadata()
     spec: TenantSpec = TenantSpec()
     status: TenantStatus = TenantStatus()
     kind: str = "Tenant"
     api_version: str = _API_VERSION
 
 
-class GlobalResourceQuotaSpec(Base, frozen=True):
+class GlobalResourceQuotaSpec(objects.Base, frozen=True):
     """A quota that the selected namespaces share; selectors without fields select every namespace."""
 
-    namespace_selectors: tuple[LabelSelector, ...] | None = None
-    quota: ResourceQuotaSpec = ResourceQuotaSpec()
+    namespace_selectors: tuple[objects.LabelSelector, ...] | None = None
+    quota: objects.ResourceQuotaSpec = objects.ResourceQuotaSpec()
 
 
-class NamespaceUsage(Base, frozen=True):
+class NamespaceUsage(objects.Base, frozen=True):
     """What one namespace uses."""
 
-    used: ResourceList | None = None
+    used: objects.ResourceList | None = None
 
 
-class GlobalResourceQuotaStatus(Base, frozen=True):
+class GlobalResourceQuotaStatus(objects.Base, frozen=True):
     """Limits and use over all namespaces, and the use of each."""
 
     namespaces: tuple[str, ...] | None = None
@@ -238,17 +228,17 @@ class GlobalResourceQuotaStatus(Base, frozen=True):
     conditions: tuple[CapsuleCondition, ...] | None = None
 
 
-class GlobalResourceQuota(Base, frozen=True):
+class GlobalResourceQuota(objects.Base, frozen=True):
     """One quota over several namespaces, without claims."""
 
-    metadata: ManagedMetadata = ManagedMetadata()
+    metadata: objects.ManagedMetadata = objects.ManagedMetadata()
     spec: GlobalResourceQuotaSpec = GlobalResourceQuotaSpec()
     status: GlobalResourceQuotaStatus = GlobalResourceQuotaStatus()
     kind: str = "GlobalResourceQuota"
     api_version: str = _API_VERSION
 
 
-class CustomSource(Base, frozen=True):
+class CustomSource(objects.Base, frozen=True):
     """Which objects a custom quota counts, and what of each: ``op`` over the values at ``path``, or ``cel``."""
 
     api_version: str = ""
@@ -258,22 +248,22 @@ class CustomSource(Base, frozen=True):
     cel: str = ""
 
 
-class CustomQuotaSpec(Base, frozen=True):
+class CustomQuotaSpec(objects.Base, frozen=True):
     """The limit (a quantity) and what is counted. ``namespace_selectors`` only in a GlobalCustomQuota."""
 
     limit: Any = None
     sources: tuple[CustomSource, ...] | None = None
-    namespace_selectors: tuple[LabelSelector, ...] | None = None
+    namespace_selectors: tuple[objects.LabelSelector, ...] | None = None
 
 
-class CustomUsage(Base, frozen=True):
+class CustomUsage(objects.Base, frozen=True):
     """What is used of a limit, and what is left; quantities."""
 
     used: Any = None
     available: Any = None
 
 
-class CustomQuotaStatus(Base, frozen=True):
+class CustomQuotaStatus(objects.Base, frozen=True):
     """What the controller counted. ``namespaces`` only in a GlobalCustomQuota."""
 
     namespaces: tuple[str, ...] | None = None
@@ -281,10 +271,10 @@ class CustomQuotaStatus(Base, frozen=True):
     conditions: tuple[CapsuleCondition, ...] | None = None
 
 
-class CustomQuota(Base, frozen=True):
+class CustomQuota(objects.Base, frozen=True):
     """One limit over objects of any kinds in a namespace."""
 
-    metadata: ManagedMetadata = ManagedMetadata()
+    metadata: objects.ManagedMetadata = objects.ManagedMetadata()
     spec: CustomQuotaSpec = CustomQuotaSpec()
     status: CustomQuotaStatus = CustomQuotaStatus()
     kind: str = "CustomQuota"
@@ -297,17 +287,17 @@ class GlobalCustomQuota(CustomQuota, frozen=True):
     kind: str = "GlobalCustomQuota"
 
 
-def _kind(kind: str, *short: str, struct: Any, namespaced: bool = False) -> Kind:
+def _kind(kind: str, *short: str, struct: Any, namespaced: bool = False) -> objects.Kind:
     """Return a kind of Capsule; ``pool`` and ``claim`` are short names of ours."""
     names = (f"{kind.lower()}s", kind.lower(), *short)
-    return Kind(kind, names, GROUP, VERSION, namespaced=namespaced, struct=struct)
+    return objects.Kind(kind, names, GROUP, VERSION, namespaced=namespaced, struct=struct)
 
 
 KINDS = (
     _kind("ResourcePool", "pools", "pool", "quotapool", struct=ResourcePool),
     _kind("ResourcePoolClaim", "claims", "claim", namespaced=True, struct=ResourcePoolClaim),
     _kind("Tenant", "tnt", struct=Tenant),
-    Kind("RuleStatus", ("rulestatuses", "rulestatus"), GROUP, VERSION, struct=RuleStatus),
+    objects.Kind("RuleStatus", ("rulestatuses", "rulestatus"), GROUP, VERSION, struct=RuleStatus),
     _kind("GlobalResourceQuota", "globalquota", "grq", struct=GlobalResourceQuota),
     _kind("CustomQuota", "cq", namespaced=True, struct=CustomQuota),
     _kind("GlobalCustomQuota", "gcq", struct=GlobalCustomQuota),
@@ -328,7 +318,7 @@ def quota_name(pool: str) -> str:
     return f"{PREFIX}{pool}"
 
 
-def pool_of(quota: ResourceQuota) -> str:
+def pool_of(quota: objects.ResourceQuota) -> str:
     """Return the pool that manages a quota, by its label; empty if none does."""
     name = (quota.metadata.labels or {}).get(POOL_LABEL, "")
     return name if name and quota.metadata.name == quota_name(name) else ""
@@ -338,7 +328,7 @@ def pool_of(quota: ResourceQuota) -> str:
 TENANT_LABEL = "capsule.clastix.io/tenant"
 
 
-def tenant_name(space: Namespace | None) -> str:
+def tenant_name(space: objects.Namespace | None) -> str:
     """Return the Tenant of a namespace, by its owner, else by its label; empty: it has none that is known."""
     if space is None:
         return ""

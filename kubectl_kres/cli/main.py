@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import cast
 
 from kubectl_kres.cli.output import exit_codes as ending
-from kubectl_kres.cli.output.signals import SignalReceived, end_by_signal, handle_signals
+from kubectl_kres.cli.output.exit_codes import SignalReceived, end_by_signal, handle_signals
 from kubectl_kres.cli.program import COMPLETE, COMPLETER, FLEET_WORKER, Program
 
 #: Asks for tracebacks; looked for in the words, since it counts also when they cannot be understood.
@@ -35,7 +35,7 @@ def entry(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] == [COMPLETE] or PurePath(sys.argv[0]).name.startswith(COMPLETER):
-        from kubectl_kres.cli.complete.protocol import complete
+        from kubectl_kres.cli.complete import complete
 
         return complete(words[words[:1] == [COMPLETE] :])
     if words == [FLEET_WORKER]:

@@ -16,7 +16,7 @@ from kubectl_kres.cli.args.arguments import labels_match
 from kubectl_kres.cli.args.flags import access_flags, same_source
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.target_version import server_from_flags
-from kubectl_kres.cli.complete.names import entries
+from kubectl_kres.cli.complete import entries
 from kubectl_kres.cli.output.printer import speaks_unicode
 from kubectl_kres.cli.run.run_loop import read_yaml
 from kubectl_kres.cli.source.live import open_connection
@@ -28,7 +28,7 @@ from kubectl_kres.cluster.watch.feed import Feed
 from kubectl_kres.errors import ConfigError, UsageError
 from kubectl_kres.model.kinds import BOUND_PODS, Kind
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.snapshot.folder import SnapshotFolder, moments
+from kubectl_kres.snapshot.read import SnapshotFolder, moments
 from kubectl_kres.store.store import Origin, Store
 from kubectl_kres.tui.data_feed import ReadOnce
 from kubectl_kres.tui.session import Session, Setting, SnapshotView

@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 
 from kubectl_kres.cluster.kubeconfig.files import MergedKubeconfig
 from kubectl_kres.errors import UsageError
-from kubectl_kres.snapshot import folder
+from kubectl_kres.snapshot import read
 
 
 class FleetCluster(Struct, frozen=True):
@@ -50,7 +50,7 @@ def snapshots(patterns: Iterable[str]) -> tuple[FleetCluster, ...]:
     for pattern in patterns:
         texts = sorted(_files(pattern))
         if not texts:
-            raise UsageError(f"--snapshots {pattern}: there is no snapshot", hint=folder.WRITTEN)
+            raise UsageError(f"--snapshots {pattern}: there is no snapshot", hint=read.WRITTEN)
         files.update(dict.fromkeys(texts))
     names = _names([*files])
     return tuple(sorted(map(FleetCluster, names, files), key=lambda fleet_cluster: fleet_cluster.name))
@@ -58,7 +58,7 @@ def snapshots(patterns: Iterable[str]) -> tuple[FleetCluster, ...]:
 
 def _files(pattern: str) -> Iterator[str]:
     if Path(pattern).is_dir():
-        yield from folder.files(pattern)
+        yield from read.files(pattern)
     else:
         texts = glob.glob(pattern, recursive=True)  # noqa: PTH207, Path.glob takes no absolute patterns
         yield from (path for path in texts if Path(path).is_file())
@@ -81,7 +81,7 @@ def _names(files: Sequence[str]) -> list[str]:
 
 
 def _file_stem(name: str) -> str:
-    return next((name.removesuffix(end) for end in (*folder.ENDINGS[::-1], ".gz") if name.endswith(end)), name) or name
+    return next((name.removesuffix(end) for end in (*read.ENDINGS[::-1], ".gz") if name.endswith(end)), name) or name
 
 
 def contexts(patterns: Iterable[str], config: MergedKubeconfig) -> tuple[FleetCluster, ...]:

@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, get_args
 
-from kubectl_kres.errors import (
-    Exit,
-    Forbidden,
-    KresError,
-    NewerSnapshot,
-    SnapshotError,
-    TimedOut,
-    Unauthenticated,
-    Unreachable,
-)
+from kubectl_kres import errors
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.parts import Record
 
@@ -40,13 +31,13 @@ STATES: Final[tuple[FleetState, ...]] = get_args(FleetState)
 ANSWERED: Final = ("partial", "answered")
 
 #: Errors with a state of their own, the particular before the general.
-_STATE_OF: Final[tuple[tuple[type[KresError], FleetState], ...]] = (
-    (TimedOut, "timed-out"),
-    (Unreachable, "unreachable"),
-    (Unauthenticated, "denied"),
-    (Forbidden, "denied"),
-    (NewerSnapshot, "newer"),
-    (SnapshotError, "damaged"),
+_STATE_OF: Final[tuple[tuple[type[errors.KresError], FleetState], ...]] = (
+    (errors.TimedOut, "timed-out"),
+    (errors.Unreachable, "unreachable"),
+    (errors.Unauthenticated, "denied"),
+    (errors.Forbidden, "denied"),
+    (errors.NewerSnapshot, "newer"),
+    (errors.SnapshotError, "damaged"),
 )
 
 
@@ -87,7 +78,7 @@ class ClusterStatus(Record, frozen=True):
         return self.state in ANSWERED
 
 
-def state_of(error: KresError) -> FleetState:
+def state_of(error: errors.KresError) -> FleetState:
     """Return the state of a cluster whose answer ended with this error."""
     return next((state for kind, state in _STATE_OF if isinstance(error, kind)), "failed")
 
@@ -120,11 +111,11 @@ def total(cluster_statuses: Iterable[ClusterStatus], summed: Sequence[str]) -> M
 def exit_code(cluster_statuses: Sequence[ClusterStatus], *, allow_partial: bool, negative: bool) -> int:
     """3 if no cluster has an answer, 4 if one lacks some of it or all, 1 if one is negative and that is asked for."""
     if cluster_statuses and not any(cluster_status.has_answered for cluster_status in cluster_statuses):
-        return Exit.UNREAD
+        return errors.Exit.UNREAD
     if not allow_partial and any(cluster_status.state != "answered" for cluster_status in cluster_statuses):
-        return Exit.PARTIAL
+        return errors.Exit.PARTIAL
     return (
-        Exit.NEGATIVE
+        errors.Exit.NEGATIVE
         if negative and any(cluster_status.negative for cluster_status in cluster_statuses)
-        else Exit.ANSWERED
+        else errors.Exit.ANSWERED
     )

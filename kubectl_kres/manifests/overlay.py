@@ -12,8 +12,7 @@ from kubectl_kres.documents.scalar import Number
 from kubectl_kres.errors import InputError
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.read import raise_faults
-from kubectl_kres.manifests.system import systems
-from kubectl_kres.manifests.typed_manifest import decode_manifest, kind_of
+from kubectl_kres.manifests.typed_manifest import decode_manifest, kind_of, systems
 from kubectl_kres.model import kinds
 from kubectl_kres.model.admission_objects import is_secret, kind_name, parameter_kind, parameter_of
 from kubectl_kres.model.kinds import Kind

@@ -12,15 +12,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import force_setattr
 
-from kubectl_kres.model.objects import (
-    AmountsPath,
-    Base,
-    Condition,
-    LabelSelector,
-    ManagedMetadata,
-    Metadata,
-    ResourceList,
-)
+from kubectl_kres.model import objects
 
 #: The annotation of the VerticalPodAutoscaler on pods whose values it set.
 VPA = "vpaUpdates"
@@ -29,29 +21,29 @@ SCHEDULED, READY = "PodScheduled", "Ready"
 RESIZES = frozenset({"PodResizePending", "PodResizeInProgress"})
 
 
-class ResourceClaimEntry(Base, frozen=True):
+class ResourceClaimEntry(objects.Base, frozen=True):
     """An entry of ``resources.claims`` (dynamic resource allocation)."""
 
     name: str = ""
     request: str = ""
 
 
-class ResourceRequirements(Base, frozen=True):
+class ResourceRequirements(objects.Base, frozen=True):
     """``resources`` of a container or, from PodLevelResources on, of the pod. ``None``: the key was absent or null."""
 
-    limits: ResourceList | None = None
-    requests: ResourceList | None = None
+    limits: objects.ResourceList | None = None
+    requests: objects.ResourceList | None = None
     claims: tuple[ResourceClaimEntry, ...] | None = None
 
 
-class ResizePolicy(Base, frozen=True):
+class ResizePolicy(objects.Base, frozen=True):
     """What a change of one resource does to a running container."""
 
     resource_name: str = ""
     restart_policy: str = ""
 
 
-class Container(Base, frozen=True):
+class Container(objects.Base, frozen=True):
     """A container, init container or (``restart_policy`` Always) sidecar."""
 
     name: str = ""
@@ -61,41 +53,41 @@ class Container(Base, frozen=True):
     resize_policy: tuple[ResizePolicy, ...] | None = None
 
 
-class PodAffinityTerm(Base, frozen=True):
+class PodAffinityTerm(objects.Base, frozen=True):
     """An affinity term; what counts here is whether it looks into other namespaces, and for which pods."""
 
     namespaces: tuple[str, ...] | None = None
-    namespace_selector: LabelSelector | None = None
-    label_selector: LabelSelector | None = None
+    namespace_selector: objects.LabelSelector | None = None
+    label_selector: objects.LabelSelector | None = None
 
 
-class WeightedPodAffinityTerm(Base, frozen=True):
+class WeightedPodAffinityTerm(objects.Base, frozen=True):
     """A preferred affinity term."""
 
     pod_affinity_term: PodAffinityTerm | None = None
 
 
-class PodAffinity(Base, frozen=True):
+class PodAffinity(objects.Base, frozen=True):
     """podAffinity or podAntiAffinity."""
 
     required_during_scheduling_ignored_during_execution: tuple[PodAffinityTerm, ...] | None = None
     preferred_during_scheduling_ignored_during_execution: tuple[WeightedPodAffinityTerm, ...] | None = None
 
 
-class Affinity(Base, frozen=True):
+class Affinity(objects.Base, frozen=True):
     """Pod affinity and anti-affinity."""
 
     pod_affinity: PodAffinity | None = None
     pod_anti_affinity: PodAffinity | None = None
 
 
-class PodOS(Base, frozen=True):
+class PodOS(objects.Base, frozen=True):
     """``spec.os``."""
 
     name: str = ""
 
 
-class NamedClaim(Base, frozen=True):
+class NamedClaim(objects.Base, frozen=True):
     """An entry of ``spec.resourceClaims``: a claim that exists, or the template that one is made from for the pod."""
 
     name: str = ""
@@ -103,7 +95,7 @@ class NamedClaim(Base, frozen=True):
     resource_claim_template_name: str | None = None
 
 
-class PodVolume(Base, frozen=True):
+class PodVolume(objects.Base, frozen=True):
     """A volume; of other kinds than ephemeral ones no more than the name is read.
 
     ``ephemeral``: as it stands; its ``volumeClaimTemplate`` is the claim that is made for the pod.
@@ -121,20 +113,20 @@ def claim_template_in(volume: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return spec if isinstance(spec, Mapping) else None
 
 
-class SchedulingGate(Base, frozen=True):
+class SchedulingGate(objects.Base, frozen=True):
     """An entry of ``spec.schedulingGates``: the scheduler passes the pod over until whoever put it there removes it."""
 
     name: str = ""
 
 
-class PodSpec(Base, frozen=True):
+class PodSpec(objects.Base, frozen=True):
     """The parts of a pod spec that requests, limits, QoS and quota depend on, and who is to find it a node."""
 
     containers: tuple[Container, ...] | None = None
     init_containers: tuple[Container, ...] | None = None
     ephemeral_containers: tuple[Container, ...] | None = None
     resources: ResourceRequirements | None = None
-    overhead: ResourceList | None = None
+    overhead: objects.ResourceList | None = None
     restart_policy: str = ""
     node_name: str = ""
     priority_class_name: str = ""
@@ -157,7 +149,7 @@ class PodSpec(Base, frozen=True):
                 force_setattr(self, "volumes", ephemeral or None)
 
 
-class StateTerminated(Base, frozen=True):
+class StateTerminated(objects.Base, frozen=True):
     """How a container ended."""
 
     reason: str = ""
@@ -165,18 +157,18 @@ class StateTerminated(Base, frozen=True):
     finished_at: str | None = None
 
 
-class StateWaiting(Base, frozen=True):
+class StateWaiting(objects.Base, frozen=True):
     """Why a container does not run yet."""
 
     reason: str = ""
     message: str = ""
 
 
-class StateRunning(Base, frozen=True):
+class StateRunning(objects.Base, frozen=True):
     """A container runs."""
 
 
-class ContainerState(Base, frozen=True):
+class ContainerState(objects.Base, frozen=True):
     """The state or last state of a container."""
 
     running: StateRunning | None = None
@@ -184,26 +176,26 @@ class ContainerState(Base, frozen=True):
     waiting: StateWaiting | None = None
 
 
-class ContainerStatus(Base, frozen=True):
+class ContainerStatus(objects.Base, frozen=True):
     """What the kubelet reports of one container."""
 
     name: str = ""
     restart_count: int = 0
     ready: bool | None = None
     resources: ResourceRequirements | None = None
-    allocated_resources: ResourceList | None = None
+    allocated_resources: objects.ResourceList | None = None
     state: ContainerState | None = None
     last_state: ContainerState | None = None
 
 
-class PodClaimStatus(Base, frozen=True):
+class PodClaimStatus(objects.Base, frozen=True):
     """An entry of ``status.resourceClaimStatuses``. ``resource_claim_name`` absent: the pod needs none."""
 
     name: str = ""
     resource_claim_name: str | None = None
 
 
-class PodStatus(Base, frozen=True):
+class PodStatus(objects.Base, frozen=True):
     """The parts of a pod's status that change an answer or explain one.
 
     conditions: those of scheduling, readiness and resizing that say that something is under way or amiss. All others
@@ -214,7 +206,7 @@ class PodStatus(Base, frozen=True):
     reason: str = ""
     message: str = ""
     qos_class: str = ""
-    conditions: tuple[Condition, ...] | None = None
+    conditions: tuple[objects.Condition, ...] | None = None
     container_statuses: tuple[ContainerStatus, ...] | None = None
     init_container_statuses: tuple[ContainerStatus, ...] | None = None
     resize: str = ""
@@ -228,13 +220,13 @@ class PodStatus(Base, frozen=True):
                 force_setattr(self, "conditions", telling or None)
 
 
-def _is_telling(condition: Condition) -> bool:
+def _is_telling(condition: objects.Condition) -> bool:
     if condition.type == READY:
         return condition.status != "True" and condition.reason not in {"PodCompleted", "PodFailed"}
     return condition.type in RESIZES or (condition.type == SCHEDULED and condition.status != "True")
 
 
-def amounts_of_pod(spec: Any, status: Any) -> Iterator[tuple[AmountsPath, ResourceList | None]]:
+def amounts_of_pod(spec: Any, status: Any) -> Iterator[tuple[objects.AmountsPath, objects.ResourceList | None]]:
     """Yield what a pod asks for and what its status says that it has, by any struct of a pod."""
     for field, containers in (("spec.containers", spec.containers), ("spec.initContainers", spec.init_containers)):
         for index, container in enumerate(containers or ()):
@@ -257,54 +249,54 @@ def amounts_of_pod(spec: Any, status: Any) -> Iterator[tuple[AmountsPath, Resour
                 yield (field, index, "resources.requests"), resources.requests
 
 
-class Pod(Base, frozen=True):
+class Pod(objects.Base, frozen=True):
     """A pod as stored, or as it would be sent."""
 
-    metadata: Metadata = Metadata()
+    metadata: objects.Metadata = objects.Metadata()
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
     kind: str = "Pod"
     api_version: str = "v1"
 
-    def stored_amounts(self) -> Iterator[tuple[AmountsPath, ResourceList | None]]:
+    def stored_amounts(self) -> Iterator[tuple[objects.AmountsPath, objects.ResourceList | None]]:
         return amounts_of_pod(self.spec, self.status)
 
 
 class ManagedPod(Pod, frozen=True):
     """A pod with its field managers; decoded when one pod is explained, never in lists."""
 
-    metadata: ManagedMetadata = ManagedMetadata()
+    metadata: objects.ManagedMetadata = objects.ManagedMetadata()
 
 
-class PodTemplateSpec(Base, frozen=True):
+class PodTemplateSpec(objects.Base, frozen=True):
     """The template that a workload makes its pods from."""
 
-    metadata: Metadata = Metadata()
+    metadata: objects.Metadata = objects.Metadata()
     spec: PodSpec = PodSpec()
 
 
-class NodeStatus(Base, frozen=True):
+class NodeStatus(objects.Base, frozen=True):
     """What the machine has, what of it pods may use, and the feature gates of its kubelet that others ask for."""
 
-    capacity: ResourceList | None = None
-    allocatable: ResourceList | None = None
+    capacity: objects.ResourceList | None = None
+    allocatable: objects.ResourceList | None = None
     declared_features: tuple[str, ...] | None = None
 
 
-class Node(Base, frozen=True):
+class Node(objects.Base, frozen=True):
     """A node."""
 
-    metadata: Metadata = Metadata()
+    metadata: objects.Metadata = objects.Metadata()
     status: NodeStatus = NodeStatus()
     kind: str = "Node"
     api_version: str = "v1"
 
-    def stored_amounts(self) -> Iterator[tuple[AmountsPath, ResourceList | None]]:
+    def stored_amounts(self) -> Iterator[tuple[objects.AmountsPath, objects.ResourceList | None]]:
         yield ("status.capacity",), self.status.capacity
         yield ("status.allocatable",), self.status.allocatable
 
 
-class Socket(Base, frozen=True):
+class Socket(objects.Base, frozen=True):
     """Where a probe connects to."""
 
     host: str = ""
@@ -318,11 +310,11 @@ class HttpGet(Socket, frozen=True):
     scheme: str | None = None
 
 
-class ExecProbe(Base, frozen=True):
+class ExecProbe(objects.Base, frozen=True):
     """That a probe runs a command; not which."""
 
 
-class Probe(Base, frozen=True):
+class Probe(objects.Base, frozen=True):
     """A check of a container."""
 
     http_get: HttpGet | None = None

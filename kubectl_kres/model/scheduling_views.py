@@ -10,38 +10,9 @@ from typing import Any
 
 from msgspec import Raw
 
+from kubectl_kres.model import scheduling
 from kubectl_kres.model.kinds import BOUND_PODS
 from kubectl_kres.model.objects import Base, Kind, ResourceList
-from kubectl_kres.model.scheduling import (
-    ATTACHMENTS,
-    CAPACITIES,
-    CLAIMS,
-    CLASSES,
-    CSI_DRIVERS,
-    CSI_NODES,
-    DEVICE_CLAIMS,
-    DEVICE_CLASSES,
-    NODES,
-    POD,
-    VOLUMES,
-    AffinityTerms,
-    BindingClass,
-    ContainerPort,
-    CSIDriver,
-    CSINode,
-    CSIStorageCapacity,
-    PersistentVolume,
-    PodIdentity,
-    SchedulingDeviceClaim,
-    SchedulingDeviceClass,
-    SchedulingNode,
-    SchedulingPod,
-    SchedulingSpec,
-    SchedulingVolume,
-    StorageClaim,
-    VolumeAttachment,
-    view_of,
-)
 
 
 class CountedMetadata(Base, frozen=True):
@@ -60,7 +31,7 @@ class CountedContainer(Base, frozen=True):
     name: str = ""
     restart_policy: str | None = None
     resources: Raw = Raw()
-    ports: tuple[ContainerPort, ...] | None = None
+    ports: tuple[scheduling.ContainerPort, ...] | None = None
 
 
 class CountedContainerStatus(Base, frozen=True):
@@ -74,7 +45,7 @@ class CountedContainerStatus(Base, frozen=True):
 class CountedAffinity(Base, frozen=True):
     """The pods that a pod does not want beside it."""
 
-    pod_anti_affinity: AffinityTerms | None = None
+    pod_anti_affinity: scheduling.AffinityTerms | None = None
 
 
 class CountedSpec(Base, frozen=True):
@@ -86,7 +57,7 @@ class CountedSpec(Base, frozen=True):
     overhead: ResourceList | None = None
     node_name: str = ""
     affinity: CountedAffinity | None = None
-    volumes: tuple[SchedulingVolume, ...] | None = None
+    volumes: tuple[scheduling.SchedulingVolume, ...] | None = None
     priority: int | None = None
 
 
@@ -115,8 +86,8 @@ class CountedPod(Base, frozen=True):
 class ScheduledTemplate(Base, frozen=True):
     """What pods are made of, as the scheduler will see them."""
 
-    metadata: PodIdentity = PodIdentity()
-    spec: SchedulingSpec = SchedulingSpec()
+    metadata: scheduling.PodIdentity = scheduling.PodIdentity()
+    spec: scheduling.SchedulingSpec = scheduling.SchedulingSpec()
 
 
 class ScheduledJobSpec(Base, frozen=True):
@@ -142,7 +113,7 @@ class ScheduledWorkloadSpec(Base, frozen=True):
 class ScheduledWorkload(Base, frozen=True):
     """A workload, for its template alone."""
 
-    metadata: PodIdentity = PodIdentity()
+    metadata: scheduling.PodIdentity = scheduling.PodIdentity()
     spec: ScheduledWorkloadSpec = ScheduledWorkloadSpec()
     kind: str = ""
     api_version: str = ""
@@ -154,20 +125,32 @@ _STORAGE, _DEVICES = "storage.k8s.io", "resource.k8s.io"
 VIEWS: Mapping[str, Kind] = {
     kind.kind: kind
     for kind in (
-        Kind(POD, ("pods",), struct=SchedulingPod),
+        Kind(scheduling.POD, ("pods",), struct=scheduling.SchedulingPod),
         Kind(BOUND_PODS, ("pods",), struct=CountedPod),
-        Kind(NODES, ("nodes",), namespaced=False, struct=SchedulingNode),
-        Kind(CLAIMS, ("persistentvolumeclaims",), struct=StorageClaim),
-        Kind(VOLUMES, ("persistentvolumes",), namespaced=False, struct=PersistentVolume),
-        Kind(CLASSES, ("storageclasses",), _STORAGE, namespaced=False, struct=BindingClass),
-        Kind(CSI_NODES, ("csinodes",), _STORAGE, namespaced=False, struct=CSINode),
-        Kind(CSI_DRIVERS, ("csidrivers",), _STORAGE, namespaced=False, struct=CSIDriver),
-        Kind(CAPACITIES, ("csistoragecapacities",), _STORAGE, struct=CSIStorageCapacity),
-        Kind(ATTACHMENTS, ("volumeattachments",), _STORAGE, namespaced=False, struct=VolumeAttachment),
-        Kind(DEVICE_CLAIMS, ("resourceclaims",), _DEVICES, struct=SchedulingDeviceClaim),
-        Kind(DEVICE_CLASSES, ("deviceclasses",), _DEVICES, namespaced=False, struct=SchedulingDeviceClass),
+        Kind(scheduling.NODES, ("nodes",), namespaced=False, struct=scheduling.SchedulingNode),
+        Kind(scheduling.CLAIMS, ("persistentvolumeclaims",), struct=scheduling.StorageClaim),
+        Kind(scheduling.VOLUMES, ("persistentvolumes",), namespaced=False, struct=scheduling.PersistentVolume),
+        Kind(scheduling.CLASSES, ("storageclasses",), _STORAGE, namespaced=False, struct=scheduling.BindingClass),
+        Kind(scheduling.CSI_NODES, ("csinodes",), _STORAGE, namespaced=False, struct=scheduling.CSINode),
+        Kind(scheduling.CSI_DRIVERS, ("csidrivers",), _STORAGE, namespaced=False, struct=scheduling.CSIDriver),
+        Kind(scheduling.CAPACITIES, ("csistoragecapacities",), _STORAGE, struct=scheduling.CSIStorageCapacity),
+        Kind(
+            scheduling.ATTACHMENTS,
+            ("volumeattachments",),
+            _STORAGE,
+            namespaced=False,
+            struct=scheduling.VolumeAttachment,
+        ),
+        Kind(scheduling.DEVICE_CLAIMS, ("resourceclaims",), _DEVICES, struct=scheduling.SchedulingDeviceClaim),
+        Kind(
+            scheduling.DEVICE_CLASSES,
+            ("deviceclasses",),
+            _DEVICES,
+            namespaced=False,
+            struct=scheduling.SchedulingDeviceClass,
+        ),
         *(
-            Kind(view_of(kind), (f"{kind.lower()}s",), group, struct=ScheduledWorkload)
+            Kind(scheduling.view_of(kind), (f"{kind.lower()}s",), group, struct=ScheduledWorkload)
             for kind, group in (
                 ("ReplicationController", ""),
                 ("Deployment", "apps"),

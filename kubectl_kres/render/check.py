@@ -16,8 +16,8 @@ from urllib.parse import quote
 from kubectl_kres import __version__
 from kubectl_kres.render.text.line import Line, Tone, draw, sanitize_text, tone_lines, wrap_text
 from kubectl_kres.render.verdict.brief import Brief
+from kubectl_kres.reports.check.check import RULES
 from kubectl_kres.reports.check.finding import SEVERITIES, CheckFinding
-from kubectl_kres.reports.check.registry import RULES
 
 _TONES: Final[dict[str, Tone]] = {"error": "bad", "warning": "warn", "note": "quiet"}
 _INDENT = "  "

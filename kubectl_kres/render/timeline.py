@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.render.overview.lines import SIGNS, SIGNS_SAID, unseen_words
+from kubectl_kres.render.overview import SIGNS, SIGNS_SAID, unseen_words
 from kubectl_kres.render.text.line import Line, age_text, draw, size, tone_lines, wrap_text
 from kubectl_kres.render.text.line import row as row_of
 from kubectl_kres.reports.common.explanation import FailedRead, strip_controller_prefix

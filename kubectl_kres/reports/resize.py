@@ -1,11 +1,14 @@
 """The effect of a resize of a running pod: allowed or not, what changes, what restarts, and how much more quotas use.
 
 The patch is merged into the stored pod as ``kubectl patch --subresource resize`` does.
+
+The remedies of a refused resize, by the rule that refused it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -15,8 +18,8 @@ from kubectl_kres.admission.base.draft import SIDES, Draft, Quantities, parse_li
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, Server, invalid, invalid_object
 from kubectl_kres.admission.pod.aggregate import class_of, of_pod
 from kubectl_kres.admission.pod.defaulting import decoded_draft
-from kubectl_kres.admission.resize.resize_pod import resize as put_resize
-from kubectl_kres.admission.resize.resize_rules import RESIZABLE, Change, changes, same_containers
+from kubectl_kres.admission.resize import RESIZABLE, Change, changes, same_containers
+from kubectl_kres.admission.resize import resize as put_resize
 from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.model.pod import Node, Pod
@@ -27,10 +30,78 @@ from kubectl_kres.reports.common.parts import Record, Remedy, node_of
 from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.pod.verdict import verdict_of, with_outcome
+from kubectl_kres.reports.remedies.context import RemedyContext, quota_excess
 from kubectl_kres.reports.remedies.pod_remedy import remedies
-from kubectl_kres.reports.remedies.remedy_resize import REMEDIES
 from kubectl_kres.reports.remedies.words import untested_remedies
 from kubectl_kres.store.store import Store
+
+_REPLACE = "make a new pod: change the template, or delete the pod and create it again"
+_CLASSES = {
+    "Guaranteed": "keep cpu and memory requests equal to the limits {place}: the pod stays Guaranteed",
+    "Burstable": "leave at least one cpu or memory request below its limit: the pod stays Burstable",
+    "BestEffort": f"{_REPLACE}; a BestEffort pod stays without cpu and memory",
+}
+
+
+def _kept_class(case: RemedyContext) -> Iterator[str]:
+    stored = re.search(r'Invalid value: "(\w+)"', case.finding.text)
+    holder_text = "at the pod level" if case.draft is not None and case.draft.pod is not None else "in every container"
+    yield _CLASSES.get(stored[1] if stored else "", "keep the QoS class as it is").format(place=holder_text)
+
+
+def _node_capacity_remedies(case: RemedyContext) -> Iterator[str]:
+    finding = case.finding
+    node = finding.source.name if finding.source is not None else "the node"
+    yield f"ask for at most {finding.limit} of {finding.resource} in total, which is what {node} has, or {_REPLACE}"
+
+
+def _features(case: RemedyContext) -> Iterator[str]:
+    source = case.finding.source
+    node = source.name if source is not None else "the node"
+    yield f"resize containers and sidecars only: {node} does not declare {case.finding.observed}; or {_REPLACE}"
+
+
+def _exceeded_quota_remedies(case: RemedyContext) -> Iterator[str]:
+    """Yield the remedies of a full quota: a resize costs only what grows."""
+    finding = case.finding
+    quota = finding.source.name if finding.source is not None else ""
+    result = quota_excess(finding)
+    if result is None:
+        yield f"raise {finding.resource} of quota {quota}"
+        return
+    left = result.hard - result.used
+    less = f"grow by at most {left}" if left.nano > 0 else "do not grow"
+    free = f"free {result.shortage} of {finding.resource} in quota {quota}"
+    yield f"{free}, or raise its hard to {result.after}, or {less}"
+
+
+def _build_fixed_remedy(text: str) -> Callable[[RemedyContext], Iterator[str]]:
+    def word_remedy(case: RemedyContext) -> Iterator[str]:
+        yield text.format(path=case.finding.path)
+
+    return word_remedy
+
+
+REMEDIES: Mapping[str, Callable[[RemedyContext], Iterator[str]]] = {
+    "quota/exceeded": _exceeded_quota_remedies,
+    "resize/absent": _build_fixed_remedy(
+        f"{_REPLACE}; resizes in place need Kubernetes 1.33, or its gate in 1.27 and later"
+    ),
+    "resize/qos": _kept_class,
+    "resize/removed": _build_fixed_remedy("lower the values of {path} instead of removing them"),
+    "resize/immutable": _build_fixed_remedy("change cpu and memory only; for anything else make a new pod"),
+    "resize/containers": _build_fixed_remedy("name the containers as they are, and in their order"),
+    "resize/init": _build_fixed_remedy(
+        "leave plain init containers as they are: they have run, or run with what they have"
+    ),
+    "resize/pod-level": _build_fixed_remedy(f"{_REPLACE}; this server resizes no pods with pod-level resources"),
+    "resize/unsupported": _build_fixed_remedy(_REPLACE),
+    "resize/node-features": _features,
+    "resize/node-absent": _build_fixed_remedy("wait until the pod has been removed with its node"),
+    "resize/node-platform": _build_fixed_remedy(_REPLACE),
+    "resize/node-capacity": _node_capacity_remedies,
+}
+
 
 _FORM = 'a patch looks like {"spec": {"containers": [{"name": "app", "resources": {"limits": {"cpu": "1"}}}]}}'
 _LISTS = ("containers", "initContainers")

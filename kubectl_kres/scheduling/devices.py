@@ -9,8 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.model.scheduling import SchedulingDeviceClaim, SchedulingPod, SchedulingWorld
-from kubectl_kres.scheduling.node_info import NodeInfo
-from kubectl_kres.scheduling.plugin import UNRESOLVABLE, Filter, Rejection, SchedulingCluster, UncomputedFilter
+from kubectl_kres.scheduling.node_info import (
+    UNRESOLVABLE,
+    Filter,
+    NodeInfo,
+    Rejection,
+    SchedulingCluster,
+    UncomputedFilter,
+)
 from kubectl_kres.scheduling.selectors import selector_matches
 
 

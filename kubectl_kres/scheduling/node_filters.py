@@ -1,16 +1,94 @@
 """The plugins that look at nothing but the node: NodeUnschedulable, NodeName, TaintToleration, NodeAffinity, NodePorts.
 
 Source: pkg/scheduler/framework/plugins, the folder of each plugin's name.
+
+NodeResourcesFit: whether a node has room for what a pod requests, and for one more pod.
+
+Source: pkg/scheduler/framework/plugins/noderesources/fit.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from kubectl_kres.model.scheduling import NodeSelectorTerm, SchedulingPod, Taint, Toleration
-from kubectl_kres.scheduling.node_info import ANY_ADDRESS, HostPort, NodeInfo, host_ports
-from kubectl_kres.scheduling.plugin import UNRESOLVABLE, UNSCHEDULABLE, Filter, Rejection, SchedulingCluster
+from kubectl_kres.model.scheduling import NodeSelectorTerm, SchedulingDeviceClass, SchedulingPod, Taint, Toleration
+from kubectl_kres.scheduling import node_info
+from kubectl_kres.scheduling.node_info import (
+    ANY_ADDRESS,
+    UNRESOLVABLE,
+    UNSCHEDULABLE,
+    Filter,
+    HostPort,
+    NodeInfo,
+    Rejection,
+    SchedulingCluster,
+    host_ports,
+)
+from kubectl_kres.scheduling.requests import Amounts, requests_of
 from kubectl_kres.scheduling.selectors import node_matches, required_selector
+
+#: Those that are looked at first, in this order.
+_FIRST = ("cpu", "memory", "ephemeral-storage")
+
+
+class NodeResourcesFit:
+    """Resources of a node that its pods leave."""
+
+    name = "NodeResourcesFit"
+
+    def prepare(
+        self, pod: SchedulingPod, cluster: node_info.SchedulingCluster, /
+    ) -> node_info.Filter | node_info.Rejection | None:
+        return ResourcesFilter(requests_of(pod, on_node=False), cluster.world.device_classes)
+
+
+def device_class_of(resource: str, classes: Mapping[str, SchedulingDeviceClass]) -> SchedulingDeviceClass | None:
+    """Return the class whose devices can be asked for by an extended resource (gate DRAExtendedResource)."""
+    prefix = "deviceclass.resource.kubernetes.io/"
+    if resource.startswith(prefix):
+        return classes.get(resource.removeprefix(prefix))
+    return next(
+        (device_class for device_class in classes.values() if device_class.spec.extended_resource_name == resource),
+        None,
+    )
+
+
+class ResourcesFilter(node_info.Filter):
+    """Compares node by node what is asked with what is left."""
+
+    def __init__(self, asked: Amounts, device_classes: Mapping[str, SchedulingDeviceClass]) -> None:
+        self.asked, self._device_classes = asked, device_classes
+
+    def check(self, node: NodeInfo) -> node_info.Rejection | None:
+        short = tuple(self.shortages(node))
+        if not short:
+            return None
+        # More than the whole node has: nobody's going would help.
+        unresolvable = any(shortage.requested > shortage.capacity for shortage in short if shortage.resource != "pods")
+        reasons = tuple(
+            "Too many pods" if shortage.resource == "pods" else f"Insufficient {shortage.resource}"
+            for shortage in short
+        )
+        return node_info.Rejection(
+            NodeResourcesFit.name, node_info.UNRESOLVABLE if unresolvable else node_info.UNSCHEDULABLE, reasons, short
+        )
+
+    def shortages(self, node: NodeInfo) -> Iterable[node_info.Shortage]:
+        """Return what the node has too little of. Raises NotComputed for a resource that devices may stand for."""
+        count, room = len(node.pods), node.allocatable.get("pods", 0)
+        if count + 1 > room:
+            yield node_info.Shortage("pods", 1, count, room)
+        for name in (*_FIRST, *sorted(self.asked.keys() - set(_FIRST))):
+            asked = self.asked.get(name, 0)
+            if asked <= 0 or name == "pods":
+                continue
+            capacity, used = node.allocatable.get(name, 0), node.requested.get(name, 0)
+            if asked <= capacity - used:
+                continue
+            if name not in _FIRST and not capacity and device_class_of(name, self._device_classes):
+                raise node_info.UncomputedFilter(f"devices that stand for {name}")
+            yield node_info.Shortage(name, asked, used, capacity)
+
 
 _UNSCHEDULABLE_TAINT = Taint("node.kubernetes.io/unschedulable", effect="NoSchedule")
 #: Taints with these effects keep pods off; PreferNoSchedule only costs points.

@@ -1,23 +1,22 @@
-"""A node with what its pods take of it, and the pods as far as filters ask for them."""
+"""A node with what its pods take of it, and the pods as far as filters ask for them.
+
+What plugins share: the nodes that they look at, and the two steps of each.
+
+What a plugin says of a node, or of a pod before any node was looked at.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import Literal, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubectl_kres.model import scheduling
 from kubectl_kres.model.objects import LabelSelector, Requirement
-from kubectl_kres.model.scheduling import (
-    AffinityTerm,
-    AffinityTerms,
-    PodIdentity,
-    SchedulingContainer,
-    SchedulingNode,
-    SchedulingPod,
-    SchedulingVolume,
-)
+from kubectl_kres.model.scheduling import SchedulingPod, SchedulingWorld
 from kubectl_kres.model.scheduling_views import CountedContainer, CountedPod
 from kubectl_kres.scheduling.requests import Amounts, CountedRequests, read_amounts, requests_of
 from kubectl_kres.scheduling.selectors import Labels
@@ -44,8 +43,8 @@ class BoundPod(Struct, frozen=True, gc=False, omit_defaults=True):
     ending: bool = False
     priority: int = 0
     ports: tuple[HostPort, ...] = ()
-    anti_affinity: tuple[AffinityTerm, ...] = ()
-    volumes: tuple[SchedulingVolume, ...] = ()
+    anti_affinity: tuple[scheduling.AffinityTerm, ...] = ()
+    volumes: tuple[scheduling.SchedulingVolume, ...] = ()
     nominated: bool = False
 
 
@@ -55,9 +54,9 @@ class PlacedPod(BoundPod, frozen=True, gc=False, omit_defaults=True):
     node: str = ""
 
     @property
-    def metadata(self) -> PodIdentity:
+    def metadata(self) -> scheduling.PodIdentity:
         """By which a store finds it."""
-        return PodIdentity(self.name, self.namespace)
+        return scheduling.PodIdentity(self.name, self.namespace)
 
 
 class PodsOnNodes(Struct, frozen=True):
@@ -71,13 +70,13 @@ class PodsOnNodes(Struct, frozen=True):
     selects_namespaces: bool = False
 
     @property
-    def metadata(self) -> PodIdentity:
+    def metadata(self) -> scheduling.PodIdentity:
         """No name: there is one of them."""
-        return PodIdentity()
+        return scheduling.PodIdentity()
 
 
 #: A pod that was read as a whole, or as far as it counts on its node.
-AnyPod = SchedulingPod | CountedPod
+AnyPod = scheduling.SchedulingPod | CountedPod
 
 
 def gather_pods(pages: Iterable[Sequence[AnyPod]]) -> PodsOnNodes:
@@ -122,7 +121,7 @@ class NodeInfo(Struct, frozen=True):
     ``guarded``: those of the pods that do not want some others beside them.
     """
 
-    node: SchedulingNode
+    node: scheduling.SchedulingNode
     allocatable: Amounts
     requested: Amounts
     pods: tuple[BoundPod, ...] = ()
@@ -165,7 +164,7 @@ def _share_labels(labels: tuple[tuple[str, str], ...]) -> Labels:
     return dict(labels)
 
 
-def _is_checked_volume(volume: SchedulingVolume) -> bool:
+def _is_checked_volume(volume: scheduling.SchedulingVolume) -> bool:
     return (
         volume.persistent_volume_claim is not None
         or volume.ephemeral is not None
@@ -176,7 +175,7 @@ def _is_checked_volume(volume: SchedulingVolume) -> bool:
     )
 
 
-def build_node(node: SchedulingNode, pods: Iterable[BoundPod]) -> NodeInfo:
+def build_node(node: scheduling.SchedulingNode, pods: Iterable[BoundPod]) -> NodeInfo:
     """Return a node with its pods counted."""
     counted = tuple(pods)
     amounts = read_amounts(node.status.allocatable)
@@ -208,7 +207,7 @@ def host_ports(pod: AnyPod) -> list[HostPort]:
     GetHostPorts.
     """
     spec = pod.spec
-    containers: Iterable[SchedulingContainer | CountedContainer] = spec.containers or ()
+    containers: Iterable[scheduling.SchedulingContainer | CountedContainer] = spec.containers or ()
     if spec.init_containers:
         containers = (*(init for init in spec.init_containers if init.restart_policy == "Always"), *containers)
     return [
@@ -220,7 +219,7 @@ def host_ports(pod: AnyPod) -> list[HostPort]:
     ]
 
 
-def required_terms(pod: AnyPod, terms: AffinityTerms | None) -> tuple[AffinityTerm, ...]:
+def required_terms(pod: AnyPod, terms: scheduling.AffinityTerms | None) -> tuple[scheduling.AffinityTerm, ...]:
     """Return the required terms, each with its namespaces named and its matchLabelKeys in the selector.
 
     The API server writes the keys into the selector of a pod that it stores; once more changes nothing.
@@ -230,13 +229,13 @@ def required_terms(pod: AnyPod, terms: AffinityTerms | None) -> tuple[AffinityTe
     return tuple(_resolve_term(pod, term) for term in listed or ())
 
 
-def _resolve_term(pod: AnyPod, term: AffinityTerm) -> AffinityTerm:
+def _resolve_term(pod: AnyPod, term: scheduling.AffinityTerm) -> scheduling.AffinityTerm:
     own_namespace = () if term.namespaces or term.namespace_selector is not None else (pod.metadata.namespace,)
     selector = term.label_selector
     if selector is not None:
         selector = with_keys(selector, pod, term.match_label_keys, "In")
         selector = with_keys(selector, pod, term.mismatch_label_keys, "NotIn")
-    return AffinityTerm(
+    return scheduling.AffinityTerm(
         selector, term.topology_key, (*(term.namespaces or ()), *own_namespace), term.namespace_selector
     )
 
@@ -250,3 +249,83 @@ def with_keys(selector: LabelSelector, pod: AnyPod, keys: Iterable[str] | None, 
     if not more:
         return selector
     return LabelSelector(selector.match_labels, (*(selector.match_expressions or ()), *more))
+
+
+Code = Literal["Unschedulable", "UnschedulableAndUnresolvable", "Error"]
+
+#: No other pod has to go for it, and none could: preemption does not look at the node.
+UNRESOLVABLE: Code = "UnschedulableAndUnresolvable"
+UNSCHEDULABLE: Code = "Unschedulable"
+
+
+class Shortage(Struct, frozen=True, omit_defaults=True):
+    """A resource of which a node has too little: CPU in thousandths, all others in units, bytes for memory.
+
+    Source: noderesources/fit.go InsufficientResource.
+    """
+
+    resource: str
+    requested: int
+    used: int
+    capacity: int
+
+    @property
+    def missing_amount(self) -> int:
+        """How much more would have to be free."""
+        return self.requested - (self.capacity - self.used)
+
+
+class Rejection(Struct, frozen=True, omit_defaults=True):
+    """Why a plugin rejects a pod. ``about``: the taint, the label, the claim or the selector that decides.
+
+    Source: kube-scheduler framework/interface.go Status.
+    """
+
+    plugin: str
+    code: Code
+    reasons: tuple[str, ...]
+    shortages: tuple[Shortage, ...] = ()
+    about: str = ""
+
+    @property
+    def message(self) -> str:
+        return ", ".join(self.reasons)
+
+
+class UncomputedFilter(Exception):
+    """A filter depends on what is not computed here; the text says on what."""
+
+
+class SchedulingCluster(Struct, frozen=True):
+    """The nodes with their pods, and what else there is."""
+
+    nodes: tuple[NodeInfo, ...]
+    world: SchedulingWorld
+
+
+class Filter:
+    """What a plugin found out before it looks at nodes.
+
+    ``names``: the only nodes that come into question; None: all.
+    """
+
+    names: frozenset[str] | None = None
+
+    def check(self, node: NodeInfo) -> Rejection | None:
+        """Return why the node cannot take the pod; None: it can."""
+        raise NotImplementedError
+
+    def change(self, _node: NodeInfo, _removed: Sequence[BoundPod], _added: Sequence[BoundPod], /) -> Filter:
+        """Return the filter if some pods of a node were gone and others were there."""
+        return self
+
+
+class Plugin(Protocol):
+    """A plugin of the profile: PreFilter gives a filter, which is asked node by node.
+
+    None: the pod has nothing that the plugin looks at. A status: no node will do. Raises NotComputed.
+    """
+
+    name: str
+
+    def prepare(self, pod: SchedulingPod, cluster: SchedulingCluster, /) -> Filter | Rejection | None: ...

@@ -8,8 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from kubectl_kres.model.scheduling import AffinityTerm, SchedulingPod
-from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo, required_terms
-from kubectl_kres.scheduling.plugin import UNRESOLVABLE, UNSCHEDULABLE, Filter, Rejection, SchedulingCluster
+from kubectl_kres.scheduling.node_info import (
+    UNRESOLVABLE,
+    UNSCHEDULABLE,
+    BoundPod,
+    Filter,
+    NodeInfo,
+    Rejection,
+    SchedulingCluster,
+    required_terms,
+)
 from kubectl_kres.scheduling.selectors import Labels, is_empty, matches
 
 #: By label of nodes and its value the number of pods, which is never 0.

@@ -10,27 +10,30 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from kubectl_kres.model.scheduling import SchedulingPod
+from kubectl_kres.scheduling import node_filters
 from kubectl_kres.scheduling.devices import DynamicResources, NodeDeclaredFeatures
-from kubectl_kres.scheduling.node_filters import (
-    NodeAffinity,
-    NodeName,
-    NodePorts,
-    NodeUnschedulable,
-    TaintToleration,
+from kubectl_kres.scheduling.node_filters import NodeResourcesFit
+from kubectl_kres.scheduling.node_info import (
+    UNRESOLVABLE,
+    BoundPod,
+    Filter,
+    NodeInfo,
+    Plugin,
+    Rejection,
+    SchedulingCluster,
+    UncomputedFilter,
+    changed_node,
 )
-from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo, changed_node
-from kubectl_kres.scheduling.plugin import UNRESOLVABLE, Filter, Plugin, Rejection, SchedulingCluster, UncomputedFilter
 from kubectl_kres.scheduling.pod_affinity import InterPodAffinity
-from kubectl_kres.scheduling.resources_fit import NodeResourcesFit
 from kubectl_kres.scheduling.topology_spread import PodTopologySpread
 from kubectl_kres.scheduling.volume_binding import VolumeBinding
 from kubectl_kres.scheduling.volume_plugins import NodeVolumeLimits, VolumeRestrictions, VolumeZone
 
-_UNSCHEDULABLE_FIRST: tuple[Plugin, ...] = (NodeUnschedulable(), NodeName())
+_UNSCHEDULABLE_FIRST: tuple[Plugin, ...] = (node_filters.NodeUnschedulable(), node_filters.NodeName())
 _REST: tuple[Plugin, ...] = (
-    TaintToleration(),
-    NodeAffinity(),
-    NodePorts(),
+    node_filters.TaintToleration(),
+    node_filters.NodeAffinity(),
+    node_filters.NodePorts(),
     NodeResourcesFit(),
     VolumeRestrictions(),
     NodeVolumeLimits(),

@@ -16,8 +16,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from kubectl_kres.model.scheduling import SchedulingPod
-from kubectl_kres.scheduling.node_info import BoundPod, changed_node
-from kubectl_kres.scheduling.plugin import UNRESOLVABLE, UNSCHEDULABLE, Rejection, SchedulingCluster, UncomputedFilter
+from kubectl_kres.scheduling.node_info import (
+    UNRESOLVABLE,
+    UNSCHEDULABLE,
+    BoundPod,
+    Rejection,
+    SchedulingCluster,
+    UncomputedFilter,
+    changed_node,
+)
 from kubectl_kres.scheduling.profile import FilterAnswer, check_node, check_nodes
 
 _NOT_HELPFUL = "Preemption is not helpful for scheduling"

@@ -13,8 +13,16 @@ from msgspec import Struct
 from kubectl_kres.model.objects import LabelSelector
 from kubectl_kres.model.scheduling import SchedulingPod, TopologySpreadConstraint
 from kubectl_kres.scheduling.node_filters import untolerated
-from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo, with_keys
-from kubectl_kres.scheduling.plugin import UNRESOLVABLE, UNSCHEDULABLE, Filter, Rejection, SchedulingCluster
+from kubectl_kres.scheduling.node_info import (
+    UNRESOLVABLE,
+    UNSCHEDULABLE,
+    BoundPod,
+    Filter,
+    NodeInfo,
+    Rejection,
+    SchedulingCluster,
+    with_keys,
+)
 from kubectl_kres.scheduling.selectors import is_empty, matches, node_matches
 
 #: What Go takes for the smallest count where no value of the label is known.

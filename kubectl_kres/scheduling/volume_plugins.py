@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kubectl_kres.model.scheduling import (
-    CSINode,
-    DiskVolume,
-    PersistentVolume,
-    SchedulingPod,
-    SchedulingVolume,
-    SchedulingWorld,
-    StorageClaim,
+from kubectl_kres.model import scheduling
+from kubectl_kres.scheduling.node_info import (
+    UNRESOLVABLE,
+    UNSCHEDULABLE,
+    BoundPod,
+    Filter,
+    NodeInfo,
+    Rejection,
+    SchedulingCluster,
 )
-from kubectl_kres.scheduling.matching_volume import class_of
-from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo
-from kubectl_kres.scheduling.plugin import UNRESOLVABLE, UNSCHEDULABLE, Filter, Rejection, SchedulingCluster
-from kubectl_kres.scheduling.volume_binding import WAITS_FOR_CONSUMER, claim_name, not_found
+from kubectl_kres.scheduling.volume_binding import WAITS_FOR_CONSUMER, claim_name, class_of, not_found
 
 ONE_POD = "ReadWriteOncePod"
 _IN_USE = (
@@ -32,7 +30,7 @@ class VolumeRestrictions:
 
     name = "VolumeRestrictions"
 
-    def prepare(self, pod: SchedulingPod, cluster: SchedulingCluster, /) -> Filter | Rejection | None:
+    def prepare(self, pod: scheduling.SchedulingPod, cluster: SchedulingCluster, /) -> Filter | Rejection | None:
         disks = tuple(volume for volume in pod.spec.volumes or () if _disks(volume))
         exclusive: set[str] = set()
         for volume in pod.spec.volumes or ():
@@ -63,13 +61,13 @@ def claims_of(pod: BoundPod) -> set[str]:
     }
 
 
-def _disks(volume: SchedulingVolume) -> tuple[DiskVolume | None, ...]:
+def _disks(volume: scheduling.SchedulingVolume) -> tuple[scheduling.DiskVolume | None, ...]:
     """Return the disks of a volume by their kind; empty: it is none that needs a check."""
     disks = (volume.gce_persistent_disk, volume.aws_elastic_block_store, volume.iscsi, volume.rbd)
     return disks if any(disk is not None for disk in disks) else ()
 
 
-def _conflict(volume: SchedulingVolume, other: SchedulingVolume) -> bool:
+def _conflict(volume: scheduling.SchedulingVolume, other: scheduling.SchedulingVolume) -> bool:
     """Source: isVolumeConflict."""
     for index, (disk, existing) in enumerate(zip(_disks(volume), _disks(other), strict=False)):
         if disk is None or existing is None:
@@ -95,7 +93,7 @@ def _conflict(volume: SchedulingVolume, other: SchedulingVolume) -> bool:
 
 class _Restrictions(Filter):
     def __init__(
-        self, disks: tuple[SchedulingVolume, ...], namespace: str, exclusive: frozenset[str], conflicts: int
+        self, disks: tuple[scheduling.SchedulingVolume, ...], namespace: str, exclusive: frozenset[str], conflicts: int
     ) -> None:
         self._disks, self._namespace, self._exclusive, self._conflicts = disks, namespace, exclusive, conflicts
 
@@ -122,14 +120,14 @@ class NodeVolumeLimits:
 
     name = "NodeVolumeLimits"
 
-    def prepare(self, pod: SchedulingPod, cluster: SchedulingCluster, /) -> Filter | Rejection | None:
+    def prepare(self, pod: scheduling.SchedulingPod, cluster: SchedulingCluster, /) -> Filter | Rejection | None:
         if all(claim_name(pod, volume) is None for volume in pod.spec.volumes or ()):
             return None
         return _Limits(pod, cluster.world)
 
 
 class _Limits(Filter):
-    def __init__(self, pod: SchedulingPod, world: SchedulingWorld) -> None:
+    def __init__(self, pod: scheduling.SchedulingPod, world: scheduling.SchedulingWorld) -> None:
         self._world = world
         names = (claim_name(pod, volume) for volume in pod.spec.volumes or ())
         self._new_volumes = _attachable(pod.metadata.namespace, (name for name in names if name), world)
@@ -158,7 +156,7 @@ class _Limits(Filter):
                 return Rejection(NodeVolumeLimits.name, UNSCHEDULABLE, (reason,), about=driver)
         return None
 
-    def _find_missing_driver(self, csi_node: CSINode | None) -> str:
+    def _find_missing_driver(self, csi_node: scheduling.CSINode | None) -> str:
         """Return a driver that a node lacks and that does not want pods there then; empty: none (gate
         VolumeLimitScaling).
         """
@@ -190,7 +188,7 @@ def _claim_names(pod: BoundPod) -> Iterable[str]:
             yield f"{pod.name}-{volume.name}"
 
 
-def _limits(csi_node: CSINode | None) -> dict[str, int]:
+def _limits(csi_node: scheduling.CSINode | None) -> dict[str, int]:
     drivers = csi_node.spec.drivers if csi_node is not None else None
     return {
         driver.name: driver.allocatable.count
@@ -199,7 +197,7 @@ def _limits(csi_node: CSINode | None) -> dict[str, int]:
     }
 
 
-def _attachable(namespace: str, names: Iterable[str], world: SchedulingWorld) -> dict[str, str]:
+def _attachable(namespace: str, names: Iterable[str], world: scheduling.SchedulingWorld) -> dict[str, str]:
     """By what is unique to a volume its CSI driver; volumes of no driver count nowhere.
 
     Volumes of drivers that were moved out of Kubernetes are counted by their own name. Source: getCSIDriverInfo.
@@ -233,7 +231,7 @@ class VolumeZone:
 
     name = "VolumeZone"
 
-    def prepare(self, pod: SchedulingPod, cluster: SchedulingCluster, /) -> Filter | Rejection | None:
+    def prepare(self, pod: scheduling.SchedulingPod, cluster: SchedulingCluster, /) -> Filter | Rejection | None:
         world, zones = cluster.world, list[tuple[str, str, frozenset[str]]]()
         for volume in pod.spec.volumes or ():
             if volume.persistent_volume_claim is None:
@@ -250,7 +248,9 @@ class VolumeZone:
         return _Zones(tuple(zones)) if zones else None
 
 
-def _volume_of(claim: StorageClaim, world: SchedulingWorld) -> PersistentVolume | str | None:
+def _volume_of(
+    claim: scheduling.StorageClaim, world: scheduling.SchedulingWorld
+) -> scheduling.PersistentVolume | str | None:
     """Return the volume that a claim is bound to; None: it waits for the pod. A text: why neither is so."""
     name = claim.spec.volume_name
     if name:
@@ -265,7 +265,7 @@ def _volume_of(claim: StorageClaim, world: SchedulingWorld) -> PersistentVolume 
     return None if storage_class.volume_binding_mode == WAITS_FOR_CONSUMER else "PersistentVolume had no name"
 
 
-def _zones(volume: PersistentVolume) -> Iterable[tuple[str, str, frozenset[str]]]:
+def _zones(volume: scheduling.PersistentVolume) -> Iterable[tuple[str, str, frozenset[str]]]:
     """Name, label and values; several values stand between two underscores. A list with an empty one is ignored."""
     for key in _ZONES:
         value = (volume.metadata.labels or {}).get(key)

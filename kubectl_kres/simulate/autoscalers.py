@@ -14,7 +14,7 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.draft import SIDES, Slot, Unparsable
 from kubectl_kres.admission.request.new_pod import PodWebhook, Policies
-from kubectl_kres.admission.resize.resize_pod import resize
+from kubectl_kres.admission.resize import resize
 from kubectl_kres.model.admission_objects import WebhookConfiguration
 from kubectl_kres.model.objects import Raw, decode_object, mapping
 from kubectl_kres.model.pod import Pod
@@ -37,17 +37,8 @@ from kubectl_kres.simulate.state import (
 from kubectl_kres.simulate.tables import Tables
 from kubectl_kres.vpa.model import WEBHOOK, PodDisruptionBudget, VerticalPodAutoscaler
 from kubectl_kres.vpa.registration import selects, webhook_of
-from kubectl_kres.vpa.rules.amounts import WebhookFault
-from kubectl_kres.vpa.rules.autoscaler import Autoscaler, parse_autoscaler
-from kubectl_kres.vpa.rules.updater import (
-    EVICTING,
-    Budget,
-    JudgedPod,
-    OutsideRequest,
-    budget_of,
-    healthy_pods,
-    judged_pod,
-)
+from kubectl_kres.vpa.rules import updater
+from kubectl_kres.vpa.rules.autoscaler import Autoscaler, WebhookFault, parse_autoscaler
 from kubectl_kres.vpa.rules.webhook import Owner, controlling_autoscalers, scaled_containers
 
 
@@ -97,8 +88,8 @@ def updater_pass(
     if autoscaler is None:
         return state, UpdaterPass(reason="off")
     target = "/".join(autoscaler.target)
-    if autoscaler.mode not in EVICTING or autoscaler.recommended is None:
-        return state, UpdaterPass(target, "off" if autoscaler.mode not in EVICTING else "no-recommendation")
+    if autoscaler.mode not in updater.EVICTING or autoscaler.recommended is None:
+        return state, UpdaterPass(target, "off" if autoscaler.mode not in updater.EVICTING else "no-recommendation")
     index = state.workloads.index_of(autoscaler.target)
     workload = state.workloads[index][1] if index is not None else None
     groups = [group for group in _groups(workload) if group.pods] if workload is not None else []
@@ -186,7 +177,7 @@ class _Run:
         outside = [shape for shape, checked in by_shape.items() if checked.outside]
         if outside and not self.values:
             self.values = tuple(map(_texts, by_shape[(moved or outside)[0]].outside))
-        budget = budget_of(self.autoscaler, group.wanted, self._healthy(group))
+        budget = updater.budget_of(self.autoscaler, group.wanted, self._healthy(group))
         if running < budget.least:
             self.few = self.few or bool(moved)
             return
@@ -209,11 +200,11 @@ class _Run:
         if not budgets:
             return 0
         labels = mapping(mapping(self.tables.templates[group.template].raw, "metadata"), "labels")
-        wanted = healthy_pods(budgets, labels, group.wanted)
+        wanted = updater.healthy_pods(budgets, labels, group.wanted)
         self.budgets, self.healthy = wanted.budgets, wanted.least
         return wanted.least
 
-    def _resized(self, group: _Group, queue: list[int], budget: Budget, running: int) -> tuple[list[int], int]:
+    def _resized(self, group: _Group, queue: list[int], budget: updater.Budget, running: int) -> tuple[list[int], int]:
         """Resize what may be; return the shapes of those that are evicted instead, and how many were resized."""
         left: list[int] = []
         initiated = 0
@@ -250,10 +241,10 @@ class _Run:
             decode_object({**outcome.object, "kind": "Pod"}, Pod), shape_fields(outcome.object), world
         )
 
-    def _judge_pods(self, shape: int) -> JudgedPod | None:
+    def _judge_pods(self, shape: int) -> updater.JudgedPod | None:
         """Return what the updater finds of pods of a shape; None: it stops at them."""
         try:
-            return judged_pod(self.autoscaler, _slots(self.tables.shapes[shape].stored), self.limits)
+            return updater.judged_pod(self.autoscaler, _slots(self.tables.shapes[shape].stored), self.limits)
         except (WebhookFault, Unparsable):
             return None
 
@@ -265,7 +256,7 @@ class _Run:
         self.state = state if new is None else state.with_charge(self.tables.shapes[new].cost)
 
 
-def _texts(outside: OutsideRequest) -> tuple[str, str, str, str, str]:
+def _texts(outside: updater.OutsideRequest) -> tuple[str, str, str, str, str]:
     request, lower, upper = ("" if amount is None else str(amount) for amount in outside[2:])
     return outside.container, outside.resource, request, lower, upper
 

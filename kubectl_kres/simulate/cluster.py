@@ -19,18 +19,7 @@ from kubectl_kres.capsule.rules.webhooks import RELEASE
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ManagedMetadata, Raw, decode_object
 from kubectl_kres.model.objects import Namespace as NamespaceObject
-from kubectl_kres.simulate.change import (
-    Apply,
-    Delete,
-    Evict,
-    Patch,
-    ScaleStep,
-    Step,
-    WaitForControllers,
-    apply_step,
-    key_of_step,
-)
-from kubectl_kres.simulate.evaluated_pods import EvaluatedPods
+from kubectl_kres.simulate import change
 from kubectl_kres.simulate.explore import MOST_STATES, FinalStates
 from kubectl_kres.simulate.final_states import FinalState
 from kubectl_kres.simulate.live import OF_CLUSTER, class_of, raw_of, state_of, world_of
@@ -39,6 +28,7 @@ from kubectl_kres.simulate.plugins import POLICIES, parameters_of
 from kubectl_kres.simulate.requests import StepAnswer
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import HOOKS, Key, pods_of
+from kubectl_kres.simulate.tables import EvaluatedPods
 from kubectl_kres.store.parameters import parameters
 from kubectl_kres.store.store import Store
 
@@ -62,7 +52,7 @@ MOST_OVER_ALL, LEAST_STATES = 40_000, 200
 class PlacedStep(Struct, frozen=True):
     """A step and the namespace of its object; empty for a cluster-scoped object."""
 
-    step: Step
+    step: change.Step
     namespace: str = ""
 
 
@@ -175,7 +165,7 @@ class ClusterChange:
         named = {step.namespace for step in steps} | {local.namespace for local in self._internal}
         of_policies = [raw_of(item) for kind in POLICIES for item in store.all(kind)]
         self.parameters = parameters_of(
-            [*of_policies, *(step.step.object for step in steps if isinstance(step.step, Apply))]
+            [*of_policies, *(step.step.object for step in steps if isinstance(step.step, change.Apply))]
         )
         namespaces = {item.namespace for item in self._internal if self.parameters.is_parameter_step(item.step)}
         # Where a parameter stands it is known first whether the server takes it.
@@ -221,7 +211,7 @@ class ClusterChange:
                 self.store.empty(kind, space)
             self._expected_by_space[space] = dict(namespace.tables.seen)
 
-    def _local(self, steps: _Places, space: str) -> list[tuple[int, Step]]:
+    def _local(self, steps: _Places, space: str) -> list[tuple[int, change.Step]]:
         """Return the steps of one namespace, with those about classes of the cluster and parameters, each with its
         number.
         """
@@ -236,9 +226,9 @@ class ClusterChange:
         if self.parameters.is_parameter_step(local.step):
             sent_step = self._sent_by_number.get(local.number)
             return sent_step is None or not sent_step.is_refused
-        return not local.namespace and key_of_step(local.step)[0] in OF_CLUSTER
+        return not local.namespace and change.key_of_step(local.step)[0] in OF_CLUSTER
 
-    def _seen_from(self, space: str, local: _Local) -> tuple[int, Step]:
+    def _seen_from(self, space: str, local: _Local) -> tuple[int, change.Step]:
         step = self.parameters.step(local.step, local.namespace, space)
         if step is None:
             return local.number, local.step
@@ -293,7 +283,7 @@ def _as_is(state: State) -> FinalStates:
 class _Local(Struct, frozen=True):
     """A step of Capsule's controllers, or a user's (``number``)."""
 
-    step: Step
+    step: change.Step
     namespace: str
     number: int = -1
 
@@ -312,14 +302,14 @@ def _by_namespace(internal: Sequence[_Local]) -> _Places:
 def _note(
     sent: dict[int, SentStep],
     steps: Sequence[PlacedStep],
-    local: Sequence[tuple[int, Step]],
+    local: Sequence[tuple[int, change.Step]],
     namespace: NamespaceSimulation,
     final_states: FinalStates,
     space: str,
 ) -> None:
     """Note the server's answers to the user's steps in one namespace."""
     # To a wait there is no answer.
-    asked = [number for number, step in local if not isinstance(step, WaitForControllers)]
+    asked = [number for number, step in local if not isinstance(step, change.WaitForControllers)]
     usual, request_answers = final_states.states[: final_states.usual], namespace.requests.answers
     for number in dict.fromkeys(number for number in asked if number >= 0):
         indexes = [index for index, other in enumerate(asked) if other == number]
@@ -327,19 +317,19 @@ def _note(
             _join_answers([request_answers[state.answers[index]] for index in indexes]) for state in usual
         )
         user_step = steps[number].step
-        kind, name = key_of_step(user_step)
+        kind, name = change.key_of_step(user_step)
         sent[number] = SentStep(
             number + 1, getattr(user_step, "label", ""), _format_step(user_step), kind, name, space, tuple(answers)
         )
 
 
-def _passes(number: int, step: Step) -> Iterator[tuple[int, Step]]:
+def _passes(number: int, step: change.Step) -> Iterator[tuple[int, change.Step]]:
     """Yield a step; that of an updater as its passes, before and after each of which controllers come to rest."""
-    if not isinstance(step, Evict):
+    if not isinstance(step, change.Evict):
         yield number, step
         return
     for _ in range(_MOST_PASSES):
-        yield -1, WaitForControllers()
+        yield -1, change.WaitForControllers()
         yield number, step
 
 
@@ -349,13 +339,15 @@ def _join_answers(answers: Sequence[StepAnswer]) -> StepAnswer:
     return answers[0] if len(answers) == 1 else msgspec.structs.replace(answers[0], passes=passes)
 
 
-def _format_step(step: Step) -> str:
-    """Return the verb that a step is shown with."""
-    if isinstance(step, ScaleStep):
+def _format_step(step: change.Step) -> str:
+    """Return what a step does, in a word."""
+    if isinstance(step, change.ScaleStep):
         return f"scale to {step.replicas}"
-    if isinstance(step, Patch) and _is_release(step):
+    if isinstance(step, change.Patch) and _is_release(step):
         return "release"
-    return {Apply: "apply", Delete: "delete", Patch: "set", Evict: "evict"}.get(type(step), "wait")
+    return {change.Apply: "apply", change.Delete: "delete", change.Patch: "set", change.Evict: "evict"}.get(
+        type(step), "wait"
+    )
 
 
 def _pools(store: Store) -> Pools:
@@ -384,11 +376,11 @@ def _through_capsule(
     several = 1
     for number, placed_step in enumerate(steps):
         step = placed_step.step
-        kind, name = key_of_step(step)
-        if isinstance(step, WaitForControllers):
+        kind, name = change.key_of_step(step)
+        if isinstance(step, change.WaitForControllers):
             result.append(_Local(step, placed_step.namespace))
             continue
-        if isinstance(step, Apply) and step.refused:
+        if isinstance(step, change.Apply) and step.refused:
             answer = StepAnswer(allowed=False, code=404, message=step.refused)
             sent[number] = SentStep(
                 number + 1, step.label, _format_step(step), kind, name, placed_step.namespace, (answer,)
@@ -403,37 +395,37 @@ def _through_capsule(
         label = getattr(step, "label", "")
         sent[number] = SentStep(number + 1, label, _format_step(step), kind, name, placed_step.namespace, answers)
         result += _changed_quotas(pools, worlds[0])
-        if kind == "Namespace" and isinstance(step, Delete):
+        if kind == "Namespace" and isinstance(step, change.Delete):
             objects = world_of(store, name).objects
-            result += [_Local(Delete(*key), name) for key in objects if key[0] not in _OF_NO_NAMESPACE]
+            result += [_Local(change.Delete(*key), name) for key in objects if key[0] not in _OF_NO_NAMESPACE]
         elif kind == "Namespace" and name in worlds[0].namespaces:
             # Its labels say which standard of Pod Security is enforced, and which policies are bound to it.
-            result.append(_Local(Apply(raw_of(worlds[0].namespaces[name])), name))
+            result.append(_Local(change.Apply(raw_of(worlds[0].namespaces[name])), name))
         pools = worlds[0]
     return pools, sent, result, several
 
 
-def _with_own_quota(pools: Pools, placed_step: PlacedStep, step: Step) -> Pools:
+def _with_own_quota(pools: Pools, placed_step: PlacedStep, step: change.Step) -> Pools:
     """Return Capsule's world without a deleted quota of the namespace, and with any other unchanged."""
-    kind, name = key_of_step(step)
+    kind, name = change.key_of_step(step)
     key = (placed_step.namespace, name)
     if kind != "ResourceQuota":
         return pools
-    if isinstance(step, Delete):
+    if isinstance(step, change.Delete):
         return msgspec.structs.replace(pools, quotas={k: v for k, v in pools.quotas.items() if k != key})
     return pools
 
 
 def _replay_step(
-    pools: Pools, step: Step, kind: str, name: str, namespace: str
+    pools: Pools, step: change.Step, kind: str, name: str, namespace: str
 ) -> tuple[tuple[StepAnswer, ...], tuple[Pools, ...]]:
     exists = _find_stored_object(pools, kind, name, namespace)
     event = _event(step, kind, name, namespace, exists)
-    code = 200 if exists is not None or not isinstance(step, Apply) else 201
+    code = 200 if exists is not None or not isinstance(step, change.Apply) else 201
     if event is None:
         known = BY_KIND[kind].qualified_name
         return (StepAnswer(allowed=False, code=404, message=f'{known} "{name}" not found'),), (pools,)
-    if isinstance(step, Patch) and isinstance(exists, ResourcePoolClaim) and _is_idle_release(step, exists):
+    if isinstance(step, change.Patch) and isinstance(exists, ResourcePoolClaim) and _is_idle_release(step, exists):
         text = (
             "the webhook takes the release annotation off again: the claim is unused, "
             "so that it can be edited or deleted without a release"
@@ -451,17 +443,17 @@ def _replay_step(
             answers[StepAnswer(allowed=True, code=code)] = None
         if outcome.world not in worlds:
             worlds.append(outcome.world)
-    if isinstance(step, Delete) and kind != "ResourcePoolClaim":
+    if isinstance(step, change.Delete) and kind != "ResourcePoolClaim":
         worlds = [later.world for world in worlds for later in events.replay(world, events.TimePasses())]
     return tuple(answers), tuple(worlds)
 
 
-def _is_idle_release(step: Patch, claim: ResourcePoolClaim) -> bool:
+def _is_idle_release(step: change.Patch, claim: ResourcePoolClaim) -> bool:
     """Return whether a claim is to be released that no pod uses. Source: capsule claim_mutating.go."""
     return _is_release(step) and not in_use(claim)
 
 
-def _is_release(step: Patch) -> bool:
+def _is_release(step: change.Patch) -> bool:
     annotations = (step.patch.get("metadata") or {}).get("annotations") or {}
     return str(annotations.get(RELEASE, "")).lower() == "true"
 
@@ -472,9 +464,9 @@ def _find_stored_object(pools: Pools, kind: str, name: str, namespace: str) -> A
     return pools.pools.get(name) if kind == "ResourcePool" else pools.claims.get((namespace, name))
 
 
-def _event(step: Step, kind: str, name: str, namespace: str, stored: Any) -> events.WorldEvent | None:
+def _event(step: change.Step, kind: str, name: str, namespace: str, stored: Any) -> events.WorldEvent | None:
     struct = BY_KIND[kind].struct
-    if isinstance(step, Apply) and stored is None:
+    if isinstance(step, change.Apply) and stored is None:
         raw = step.object
         if kind == "ResourcePoolClaim":
             raw = {**raw, "metadata": {**raw["metadata"], "namespace": namespace}}
@@ -482,9 +474,13 @@ def _event(step: Step, kind: str, name: str, namespace: str, stored: Any) -> eve
         return events.Create(with_name_label(item) if kind in _SELF else item)
     if stored is None:
         return None
-    if isinstance(step, Delete):
+    if isinstance(step, change.Delete):
         return events.DeleteEvent(kind, name, namespace)
-    patch = step.patch if isinstance(step, Patch) else difference(raw_of(stored), apply_step(step, raw_of(stored)))
+    patch = (
+        step.patch
+        if isinstance(step, change.Patch)
+        else difference(raw_of(stored), change.apply_step(step, raw_of(stored)))
+    )
     return events.PatchEvent(kind, name, patch, namespace)
 
 
@@ -526,9 +522,9 @@ def _changed_quotas(before: Pools, after: Pools) -> list[_Local]:
             for owner in raw.get("metadata", {}).get("ownerReferences", ()):
                 # A pool of a file has no uid yet; the server gives it one before its controller sees it.
                 owner["uid"] = owner.get("uid") or owner.get("name", "")
-            result.append(_Local(Apply(raw), key[0]))
+            result.append(_Local(change.Apply(raw), key[0]))
     result += [
-        _Local(Delete("ResourceQuota", name), space)
+        _Local(change.Delete("ResourceQuota", name), space)
         for space, name in before.quotas
         if (space, name) not in after.quotas
     ]

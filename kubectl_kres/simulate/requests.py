@@ -13,8 +13,7 @@ import msgspec
 from kubectl_kres.admission.base.draft import parse_list
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, Server, invalid_object, join_messages
 from kubectl_kres.admission.base.outcome import number as value_error
-from kubectl_kres.admission.decoding.decode import strict_refusal
-from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
+from kubectl_kres.admission.decoding import strict_refusal, unknown_fields
 from kubectl_kres.admission.quota.quota_admission import Quota, resource_of
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies
@@ -27,18 +26,7 @@ from kubectl_kres.model.workload import fenceposts, resolve_count
 from kubectl_kres.policies.rules.objects import with_defaults
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.simulate.change import (
-    SCALED,
-    Apply,
-    Delete,
-    Evict,
-    ParameterStep,
-    Patch,
-    ScaleStep,
-    Step,
-    apply_step,
-    key_of_step,
-)
+from kubectl_kres.simulate import change
 from kubectl_kres.simulate.moves import State, deletes_claims, without_claims
 from kubectl_kres.simulate.plugins import POLICIES, after_changes, parameter_key, plugins_of, stored_parameter
 from kubectl_kres.simulate.state import (
@@ -230,32 +218,32 @@ class Requests:
     def _hard(self, quota: ResourceQuota) -> Mapping[str, Quantity]:
         return parse_list(quota.spec.hard, "spec.hard")
 
-    def apply_step(self, state: State, step: Step) -> Iterator[State]:
+    def apply_step(self, state: State, step: change.Step) -> Iterator[State]:
         """Yield the namespace after each answer that the server can give to a step."""
-        if isinstance(step, ParameterStep):
+        if isinstance(step, change.ParameterStep):
             yield from self._parameter(state, step)
             return
         world = self.tables.worlds[state.world]
-        if isinstance(step, Apply):
+        if isinstance(step, change.Apply):
             step = _set_generated_name(step, state.step)
-        key = key_of_step(step)
+        key = change.key_of_step(step)
         stored = world.objects.get(key)
         done = self._done(state, step, key, stored)
         if done is not None:
             yield done
             return
-        answer = _unscalable(step) if isinstance(step, ScaleStep) else None
+        answer = _unscalable(step) if isinstance(step, change.ScaleStep) else None
         if answer is not None:
             yield self._add_answer(state, answer)
             return
-        raw, unknown = apply_step(step, stored), _unknown(step)
-        if unknown and isinstance(step, Apply):
+        raw, unknown = change.apply_step(step, stored), _unknown(step)
+        if unknown and isinstance(step, change.Apply):
             refusal = strict_refusal(step.object, key[0], unknown)
             answer = StepAnswer(allowed=False, code=400, message=refusal.message, findings=refusal.findings)
             yield self._add_answer(state, answer)
             return
         policies = self.policies(state)
-        outcomes = self._outcomes(world, raw, stored, policies, is_patch=not isinstance(step, Apply))
+        outcomes = self._outcomes(world, raw, stored, policies, is_patch=not isinstance(step, change.Apply))
         seen: set[StepAnswer] = set()
         for outcome in outcomes:
             answer = _answer(outcome, unknown)
@@ -267,14 +255,18 @@ class Requests:
             else:
                 yield self._add_answer(state, answer)
 
-    def _parameter(self, state: State, step: ParameterStep) -> Iterator[State]:
+    def _parameter(self, state: State, step: change.ParameterStep) -> Iterator[State]:
         """As any other object; nothing of one in another namespace is counted or refused here."""
         world, key = self.tables.worlds[state.world], parameter_key(step)
         stored, inner = stored_parameter(step, after_changes(self.tables.look, world.parameters)), step.step
-        if stored is None and not isinstance(inner, Apply):
-            yield self._add_answer(state, self._build_not_found_answer(key_of_step(inner)))
+        if stored is None and not isinstance(inner, change.Apply):
+            yield self._add_answer(state, self._build_not_found_answer(change.key_of_step(inner)))
             return
-        raw = None if isinstance(inner, Delete) else {**apply_step(inner, stored), "apiVersion": step.api_version}
+        raw = (
+            None
+            if isinstance(inner, change.Delete)
+            else {**change.apply_step(inner, stored), "apiVersion": step.api_version}
+        )
         outcomes: tuple[Outcome, ...] = (Outcome(allowed=True, code=200),)
         if raw is not None:
             raw["metadata"] = {**raw["metadata"], **({"namespace": step.namespace} if step.namespace else {})}
@@ -291,13 +283,15 @@ class Requests:
                     )
             yield next_state
 
-    def _done(self, state: State, step: Step, key: Key, stored: Raw | None) -> State | None:
+    def _done(self, state: State, step: change.Step, key: Key, stored: Raw | None) -> State | None:
         """Return the namespace after a step that changes no object, or is about none; None: it is another step."""
-        if isinstance(step, Delete):
+        if isinstance(step, change.Delete):
             return self._delete_object(state, key, stored)
         if stored is None:
-            return None if isinstance(step, Apply) else self._add_answer(state, self._build_not_found_answer(key))
-        return self._evicted(state, stored) if isinstance(step, Evict) else None
+            return (
+                None if isinstance(step, change.Apply) else self._add_answer(state, self._build_not_found_answer(key))
+            )
+        return self._evicted(state, stored) if isinstance(step, change.Evict) else None
 
     def _evicted(self, state: State, raw: Raw) -> State:
         from kubectl_kres.simulate.autoscalers import updater_pass  # noqa: PLC0415, for this step alone
@@ -363,12 +357,18 @@ class Requests:
         return self._worlds[key]
 
     def _store_object(
-        self, state: State, step: Step, stored: Raw | None, raw: dict[str, Any], outcome: Outcome, answer: StepAnswer
+        self,
+        state: State,
+        step: change.Step,
+        stored: Raw | None,
+        raw: dict[str, Any],
+        outcome: Outcome,
+        answer: StepAnswer,
     ) -> State:
-        world, key = self.tables.worlds[state.world], key_of_step(step)
+        world, key = self.tables.worlds[state.world], change.key_of_step(step)
         if key[0] == "Pod":
             raw = self._stored_pod(raw, outcome)
-        elif key[0] in _DEFAULTED and isinstance(step, Apply):
+        elif key[0] in _DEFAULTED and isinstance(step, change.Apply):
             raw = _with_defaults(raw)
         parts = [_build_part_object(key, part) for part in parts_of(raw) or ()]
         followed = is_followed(raw)
@@ -472,9 +472,9 @@ class Requests:
         return None
 
 
-def _add_objects(world: World, step: Step, raw: Raw, parts: Iterable[Raw]) -> World:
+def _add_objects(world: World, step: change.Step, raw: Raw, parts: Iterable[Raw]) -> World:
     """Return the world with an object; of ``parts`` nothing but the next pod is evaluated."""
-    after = world.with_entry(raw, whole=isinstance(step, Apply))
+    after = world.with_entry(raw, whole=isinstance(step, change.Apply))
     for part in parts:
         after = after.with_entry(part, whole=True)
     return after
@@ -493,12 +493,12 @@ def _as_read(raw: Raw) -> dict[str, Any]:
     return {**on_wire(decode_object(raw, kind.struct)), "kind": kind.kind, "apiVersion": kind.api_version}
 
 
-def _unscalable(step: ScaleStep) -> StepAnswer | None:
+def _unscalable(step: change.ScaleStep) -> StepAnswer | None:
     """Return why the server does not scale; None: it does. The object that it names is the subresource.
 
     Source: autoscaling validation.go ValidateScale.
     """
-    if step.kind not in SCALED:
+    if step.kind not in change.SCALED:
         return StepAnswer(allowed=False, code=404, message="the server could not find the requested resource")
     if step.replicas >= 0:
         return None
@@ -537,7 +537,7 @@ def _build_part_object(key: Key, part: PodPart) -> dict[str, Any]:
     return {"kind": key[0], "metadata": {"name": part.called(key[1])}, "spec": spec}
 
 
-def _set_generated_name(step: Apply, number: int) -> Apply:
+def _set_generated_name(step: change.Apply, number: int) -> change.Apply:
     """With the name that the server gives where the object has only its beginning: another one in each step."""
     metadata = step.object.get("metadata") or {}
     if metadata.get("name") or not metadata.get("generateName"):
@@ -546,13 +546,15 @@ def _set_generated_name(step: Apply, number: int) -> Apply:
     return msgspec.structs.replace(step, object={**step.object, "metadata": named})
 
 
-def _unknown(step: Step) -> tuple[str, ...]:
+def _unknown(step: change.Step) -> tuple[str, ...]:
     """Return the server's words to fields that it does not know: kubectl apply has them refused, a patch goes without
     them.
     """
-    if isinstance(step, Patch):
+    if isinstance(step, change.Patch):
         return unknown_fields(step.patch, step.kind)
-    return unknown_fields(step.object, key_of_step(step)[0]) if isinstance(step, Apply) and step.kept else ()
+    return (
+        unknown_fields(step.object, change.key_of_step(step)[0]) if isinstance(step, change.Apply) and step.kept else ()
+    )
 
 
 def _answer(outcome: Outcome, unknown: tuple[str, ...]) -> StepAnswer:

@@ -10,14 +10,13 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.objects import Raw, ResourceQuota, decode_object
 from kubectl_kres.policies.rules.policy import Look, no_parameters
 from kubectl_kres.simulate.change import Apply, Delete, Step, apply_step, key_of_step
-from kubectl_kres.simulate.evaluated_pods import EvaluatedPods
 from kubectl_kres.simulate.explore import MOST_STATES, Explorer, FinalStates
 from kubectl_kres.simulate.final_states import FinalState, StateReader
 from kubectl_kres.simulate.moves import Controllers, Kubelet, State
 from kubectl_kres.simulate.plugins import POLICIES
 from kubectl_kres.simulate.requests import Requests
 from kubectl_kres.simulate.state import Key, Workloads, World
-from kubectl_kres.simulate.tables import Tables
+from kubectl_kres.simulate.tables import EvaluatedPods, Tables
 
 
 class NamespaceSimulation:

@@ -1,4 +1,7 @@
-"""Everything of a simulation that is looked up by number: templates, shapes, worlds, measures, and what each costs."""
+"""Everything of a simulation that is looked up by number: templates, shapes, worlds, measures, and what each costs.
+
+What admission makes of pods that differ in their names alone, found once for all namespaces of a change.
+"""
 
 from __future__ import annotations
 
@@ -7,52 +10,102 @@ from contextlib import suppress
 from typing import Any
 
 import msgspec
+from msgspec.structs import fields, replace
 
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, Server
-from kubectl_kres.admission.quota.quota_admission import (
-    QuotaRequest,
-    claim_request,
-    count_request,
-    pod_request,
-    request_of,
-    resource_of,
-)
-from kubectl_kres.admission.request.made_objects import job_raw, revision_raw
+from kubectl_kres.admission.quota import quota_admission
+from kubectl_kres.admission.quota.quota_admission import QuotaRequest
 from kubectl_kres.admission.request.new_pod import ObjectReview, PodWebhook, Policies, admit, quota_request
-from kubectl_kres.admission.request.pod_objects import objects_of, refusals_of
+from kubectl_kres.admission.request.pod_objects import job_raw, objects_of, refusals_of, revision_raw
 from kubectl_kres.admission.request.volume_claims import create_claim, made_claim, with_default_class, with_review
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Raw, ResourceQuota, decode_object
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import Container, Pod, PodSpec
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.policies.rules.policy import Look, no_parameters
-from kubectl_kres.simulate.evaluated_pods import EvaluatedPods, Stored
+from kubectl_kres.simulate import state
 from kubectl_kres.simulate.plugins import POLICIES, Plugins, is_silent, plugins_of
 from kubectl_kres.simulate.shapes import SUFFIX, Measures, Shape, add_costs, pod_of, shape_fields, without_quotas
-from kubectl_kres.simulate.state import (
-    AUTOSCALER,
-    CONTROLLED,
-    HOOKS,
-    OF_RUNS,
-    Cost,
-    Key,
-    Maker,
-    StatefulSetState,
-    WorkloadState,
-    World,
-    revision_of,
-    template_key,
-    template_raw,
-)
+
+#: A pod as it is stored, pruned as shapes are, and what the quotas count of it.
+Stored = tuple[Mapping[str, Any], QuotaRequest]
+#: So many answers are kept: after that all are found anew, so that memory has a bound.
+_KEPT = 20_000
 
 _GROUPS = ("containers", "initContainers")
+_SPEC = tuple(field.encode_name for field in fields(PodSpec) if field.encode_name not in _GROUPS)
+_CONTAINER = tuple(field.encode_name for field in fields(Container) if field.encode_name not in {"name", "image"})
+_ENCODE = msgspec.json.Encoder().encode
+
+
+class EvaluatedPods:
+    """Answers by what decides and by what of a template is looked at.
+
+    Only of templates that the server took already: their names are valid. No name stands in an answer that admits the
+    pod but those of the containers, and none in one that refuses it but the pod's, with which it begins.
+    """
+
+    def __init__(self) -> None:
+        self._outcome_cache: dict[tuple[bytes, bytes], tuple[str, tuple[Stored, ...], tuple[Outcome, ...]]] = {}
+
+    def get(self, deciding: bytes, template: Raw, pod: str) -> tuple[tuple[Stored, ...], tuple[Outcome, ...]]:
+        """Return every way in which the pod is stored, and every refusal of it; both empty where it is not known."""
+        namesake, stored, refused = self._outcome_cache.get((deciding, _cache_key(template)), ("", (), ()))
+        return (
+            tuple((_set_container_names(item, template), request) for item, request in stored),
+            tuple(_told_of(pod, namesake, outcome) for outcome in refused),
+        )
+
+    def put(
+        self, deciding: bytes, template: Raw, pod: str, pairs: Iterable[Stored], refused: Iterable[Outcome]
+    ) -> None:
+        """What was found of a template whose pod is admitted or refused, whatever the order of LimitRanges."""
+        if len(self._outcome_cache) >= _KEPT:
+            self._outcome_cache.clear()
+        stored, outcomes = tuple(pairs), tuple(replace(outcome, draft=None) for outcome in refused)
+        if bool(stored) != bool(outcomes):
+            self._outcome_cache[deciding, _cache_key(template)] = pod, stored, outcomes
+
+
+def _told_of(pod: str, namesake: str, outcome: Outcome) -> Outcome:
+    """Return a refusal of one pod as another one is reported it."""
+    refusal = outcome.refusal
+    if refusal is None:
+        return outcome
+    message = refusal.message.replace(f'"{namesake}"', f'"{pod}"', 1)
+    return replace(outcome, refusal=replace(refusal, message=message))
+
+
+def _cache_key(template: Raw) -> bytes:
+    spec = template.get("spec") or {}
+    looked_at = [[spec.get(field) for field in _SPEC]]
+    looked_at += [[[item.get(field) for field in _CONTAINER] for item in spec.get(group) or ()] for group in _GROUPS]
+    return _ENCODE(looked_at)
+
+
+def _set_container_names(stored: Mapping[str, Any], template: Raw) -> Mapping[str, Any]:
+    """With the names of this template's containers."""
+    spec = template.get("spec") or {}
+    return {
+        **stored,
+        **{
+            group: [
+                {**item, "name": container.get("name")}
+                for item, container in zip(stored[group], spec[group], strict=True)
+            ]
+            for group in _GROUPS
+            if group in stored
+        },
+    }
+
+
 _CANNOT_BE_CALLED = "failed calling webhook"
 _COUNTED_ALONE = "count/pods"
 #: Of a claim that was read: older snapshots lack it, and it plays no part in what quotas count.
 _READ_CLAIM = {"accessModes": ["ReadWriteOnce"]}
 _NEVER_COUNTED = frozenset(
-    {"StorageClass", "DeviceClass", "PriorityClass", "RuntimeClass", "Namespace", "Node", HOOKS, *POLICIES}
+    {"StorageClass", "DeviceClass", "PriorityClass", "RuntimeClass", "Namespace", "Node", state.HOOKS, *POLICIES}
 )
 
 
@@ -65,7 +118,7 @@ class Variant:
 
     __slots__ = ("_pod", "added", "owner", "raw")
 
-    def __init__(self, owner: Key, raw: Raw, additions: frozenset[str] = frozenset()) -> None:
+    def __init__(self, owner: state.Key, raw: Raw, additions: frozenset[str] = frozenset()) -> None:
         self.owner, self.raw, self.added = owner, raw, additions
         self._pod: Pod | None = None
 
@@ -86,7 +139,7 @@ class Template(Variant):
 
     __slots__ = ("_key", "is_complete")
 
-    def __init__(self, owner: Key, raw: Raw, *, is_complete: bool) -> None:
+    def __init__(self, owner: state.Key, raw: Raw, *, is_complete: bool) -> None:
         """``is_complete``: a file gave it, so that nothing of it was left out."""
         super().__init__(owner, raw)
         self.is_complete = is_complete
@@ -96,7 +149,7 @@ class Template(Variant):
     def key(self) -> bytes:
         """Equal for templates that a controller takes for the same."""
         if self._key is None:
-            self._key = template_key(self.raw)
+            self._key = state.template_key(self.raw)
         return self._key
 
     def is_like(self, other: Template) -> bool:
@@ -128,42 +181,42 @@ class Tables:
         self.measures = Measures(quotas)
         self.templates: list[Template] = []
         self.shapes: list[Shape] = []
-        self.worlds: list[World] = []
+        self.worlds: list[state.World] = []
         #: All forms in which templates of a workload came, with their numbers.
-        self._templates_of: dict[Key, list[tuple[Raw, int]]] = {}
+        self._templates_of: dict[state.Key, list[tuple[Raw, int]]] = {}
         self._shape_numbers: dict[bytes, int] = {}
         self._options: dict[tuple[int, Any], tuple[tuple[int, ...], tuple[Outcome, ...]]] = {}
-        self._claims: dict[tuple[Key, str, Any], Cost | None] = {}
-        self._finished: dict[int, Cost] = {}
-        self._cost_cache: dict[str, Cost] = {}
+        self._claims: dict[tuple[state.Key, str, Any], state.Cost | None] = {}
+        self._finished: dict[int, state.Cost] = {}
+        self._cost_cache: dict[str, state.Cost] = {}
         #: The templates of DaemonSets that have a ControllerRevision.
-        self.revised: dict[Key, frozenset[int]] = {}
+        self.revised: dict[state.Key, frozenset[int]] = {}
         self._plugins: dict[Any, Plugins | None] = {}
         self._webhooks: dict[Any, tuple[PodWebhook, ...]] = {}
         #: What a webhook said to pods of a template when they were last tried, and whose templates those are.
         self._rejections: dict[int, str] = {}
-        self._rejecting: dict[Key, str] = {}
+        self._rejecting: dict[state.Key, str] = {}
         #: Workloads with a template of which nobody was asked whether what rejects the other one rejects it, too.
-        self.unasked: set[Key] = set()
+        self.unasked: set[state.Key] = set()
         #: What pods of workloads get beside their templates, and the templates with it.
-        self._expected_additions: dict[Key, tuple[Added, ...]] = {}
+        self._expected_additions: dict[state.Key, tuple[Added, ...]] = {}
         #: The same in words, by workload.
-        self.seen: dict[Key, str] = {}
+        self.seen: dict[state.Key, str] = {}
         self._variants_of: dict[int, tuple[Variant, ...]] = {}
         #: Pods and ReplicaSets that steps delete, and whose they are.
-        self.made: dict[Key, Maker] = {}
+        self.made: dict[state.Key, state.Maker] = {}
         #: Whether policies may look at what controllers make, and what they say of the ReplicaSets and others.
         self.reviews = False
-        self._reviews: dict[tuple[Key, int, str], ObjectReview] = {}
+        self._reviews: dict[tuple[state.Key, int, str], ObjectReview] = {}
         #: What plugins could not compute.
         self.gaps: dict[str, None] = {}
 
-    def world(self, world: World) -> int:
+    def world(self, world: state.World) -> int:
         """Return the number of a world."""
         self.worlds.append(world)
         return len(self.worlds) - 1
 
-    def template(self, owner: Key, raw: Raw, *, whole: bool = False) -> int:
+    def template(self, owner: state.Key, raw: Raw, *, whole: bool = False) -> int:
         """Return the number of a workload's template; the same for one that its controller takes for the same."""
         forms = self._templates_of.setdefault(owner, [])
         for form, number in forms:
@@ -193,7 +246,7 @@ class Tables:
     def template_of(self, workload: Raw, *, whole: bool = False) -> int:
         """Return the number of the template that a workload has now."""
         name = str((workload.get("metadata") or {}).get("name", ""))
-        return self.template((str(workload.get("kind")), name), template_raw(workload), whole=whole)
+        return self.template((str(workload.get("kind")), name), state.template_raw(workload), whole=whole)
 
     def shape(self, shape: Shape) -> int:
         """Return the number of a shape."""
@@ -203,29 +256,29 @@ class Tables:
             self.shapes.append(shape)
         return self._shape_numbers[key]
 
-    def shape_of_pod(self, pod: Pod, stored: Mapping[str, Any], world: World) -> int:
+    def shape_of_pod(self, pod: Pod, stored: Mapping[str, Any], world: state.World) -> int:
         """Return the shape of a pod that exists."""
-        request = pod_request(pod, self.server)
+        request = quota_admission.pod_request(pod, self.server)
         cost = add_costs(self.measures.cost(request), self._objects_cost(pod, world))
         return self.shape(Shape(stored, cost, self.measures.unstated(request)))
 
-    def options(self, template: int, world: World) -> tuple[int, ...]:
+    def options(self, template: int, world: state.World) -> tuple[int, ...]:
         """Return the shapes that a new pod of a template can be stored in; none if it is refused whatever room there
         is.
         """
         return self._answers(template, world)[0]
 
-    def refusals(self, template: int, world: World) -> tuple[Outcome, ...]:
+    def refusals(self, template: int, world: state.World) -> tuple[Outcome, ...]:
         """Return what a new pod of a template is refused with whatever room there is, in any order of LimitRanges."""
         return self._answers(template, world)[1]
 
-    def _answers(self, template: int, world: World) -> tuple[tuple[int, ...], tuple[Outcome, ...]]:
+    def _answers(self, template: int, world: state.World) -> tuple[tuple[int, ...], tuple[Outcome, ...]]:
         key = (template, world.deciding)
         if key not in self._options:
             self._options[key] = self._evaluate(template, world)
         return self._options[key]
 
-    def _evaluate(self, template: int, world: World) -> tuple[tuple[int, ...], tuple[Outcome, ...]]:
+    def _evaluate(self, template: int, world: state.World) -> tuple[tuple[int, ...], tuple[Outcome, ...]]:
         result = self.templates[template]
         if result.owner in self._rejecting and not self._rejection(template):
             kind, name = result.owner
@@ -247,7 +300,7 @@ class Tables:
         return tuple(stored), tuple(refused)
 
     def _judged_variant(
-        self, template: int, variant: Variant, world: World
+        self, template: int, variant: Variant, world: state.World
     ) -> tuple[tuple[Stored, ...], tuple[Outcome, ...]]:
         whole = self.templates[template].is_complete
         policies = self.policies(world)
@@ -265,7 +318,7 @@ class Tables:
             self.judged.put(world.admission_key, variant.raw, variant.pod_name, stored, refused)
         return stored, refused
 
-    def outcomes(self, template: int, world: World, policies: Policies, name: str = "") -> tuple[Outcome, ...]:
+    def outcomes(self, template: int, world: state.World, policies: Policies, name: str = "") -> tuple[Outcome, ...]:
         """Return every answer to a new pod of a template. ``name``: the whole name, else one is generated."""
         variants = self._variants(template)
         return tuple(
@@ -273,7 +326,7 @@ class Tables:
         )
 
     def _outcomes(
-        self, template: int, variant: Variant, world: World, policies: Policies, name: str = ""
+        self, template: int, variant: Variant, world: state.World, policies: Policies, name: str = ""
     ) -> tuple[Outcome, ...]:
         rejected = self._rejection(template)
         if rejected:
@@ -287,7 +340,7 @@ class Tables:
             return plugins.pod(raw, policies, whole=self.templates[template].is_complete, additions=variant.added)
         return admit(decode_object(raw, Pod), policies, self.server, journal=False)
 
-    def expect(self, owner: Key, variants: Sequence[Added]) -> None:
+    def expect(self, owner: state.Key, variants: Sequence[Added]) -> None:
         """Every pod of a workload gets one of these sets of containers beside those of its template."""
         self._expected_additions[owner] = tuple(variants)
         own_names = {number for _, number in self._templates_of.get(owner, ())}
@@ -305,7 +358,7 @@ class Tables:
             )
         return self._variants_of[template]
 
-    def policies(self, world: World) -> Policies:
+    def policies(self, world: state.World) -> Policies:
         """Return what admission looks up in a world, and asks about objects that controllers make."""
         plugins, policies = self.plugins(world), world.policies
         webhooks = self._webhooks_of(world)
@@ -315,34 +368,34 @@ class Tables:
             return policies
         return msgspec.structs.replace(policies, reviewer=plugins.review)
 
-    def _webhooks_of(self, world: World) -> tuple[PodWebhook, ...]:
+    def _webhooks_of(self, world: state.World) -> tuple[PodWebhook, ...]:
         """Return the webhook of the vertical autoscalers of a world."""
         if world.deciding not in self._webhooks:
             webhooks: tuple[PodWebhook, ...] = ()
-            autoscalers = world.of_kind(AUTOSCALER)
+            autoscalers = world.of_kind(state.AUTOSCALER)
             if autoscalers:
                 from kubectl_kres.simulate.autoscalers import pod_webhooks  # noqa: PLC0415, few worlds have any
 
                 namespace = (world.of_kind("Namespace") or [{}])[0]
-                webhooks = pod_webhooks(autoscalers, world.of_kind(HOOKS), namespace)
+                webhooks = pod_webhooks(autoscalers, world.of_kind(state.HOOKS), namespace)
             self._webhooks[world.deciding] = webhooks
         return self._webhooks[world.deciding]
 
-    def plugins(self, world: World) -> Plugins | None:
+    def plugins(self, world: state.World) -> Plugins | None:
         """Return what else admits in a world; None: nothing does."""
         if world.deciding not in self._plugins:
             plugins = plugins_of(world, self.server, self.gaps, self.look)
             self._plugins[world.deciding] = None if is_silent(plugins) else plugins
         return self._plugins[world.deciding]
 
-    def _shape_of(self, stored: Stored, objects: Cost) -> int:
+    def _shape_of(self, stored: Stored, objects: state.Cost) -> int:
         seen, request = stored
         cost = add_costs(self.measures.cost(request), objects)
         return self.shape(Shape(seen, cost, self.measures.unstated(request)))
 
-    def _objects_cost(self, pod: Pod, world: World) -> Cost:
+    def _objects_cost(self, pod: Pod, world: state.World) -> state.Cost:
         """Return what the objects cost that are made for a pod, without which it never starts."""
-        cost: Cost = ()
+        cost: state.Cost = ()
         try:
             for creation in objects_of(pod, self.policies(world), self.server):
                 cost = add_costs(cost, self.measures.cost(creation.request))
@@ -362,7 +415,7 @@ class Tables:
                 for refusal in refusals_of((creation,), policies, self.server):
                     yield creation.kind, refusal
 
-    def claim_cost(self, workload: Raw, claim: str, world: World) -> Cost | None:
+    def claim_cost(self, workload: Raw, claim: str, world: state.World) -> state.Cost | None:
         """Return what a claim of a StatefulSet costs; None if it is refused whatever room there is."""
         name = str((workload.get("metadata") or {}).get("name", ""))
         key = (("StatefulSet", name), claim, world.deciding)
@@ -370,40 +423,42 @@ class Tables:
             self._claims[key] = self._claim(claim_raw(workload, claim, f"{claim}-{name}-0"), world)
         return self._claims[key]
 
-    def _claim(self, raw: Raw, world: World) -> Cost | None:
+    def _claim(self, raw: Raw, world: state.World) -> state.Cost | None:
         policies = without_quotas(self.policies(world))
         claim, review = made_claim(decode_object(raw, PersistentVolumeClaim), policies, self.server, raw)
         outcomes = with_review(create_claim(review.object or raw, policies, self.server), review)
         if not any(outcome.allowed for outcome in outcomes):
             return None
-        return self.measures.cost(claim_request(with_default_class(claim, policies), self.server))
+        return self.measures.cost(quota_admission.claim_request(with_default_class(claim, policies), self.server))
 
     def claim_outcomes(self, raw: Raw, policies: Policies) -> tuple[Outcome, ...]:
         """Return every answer to a claim that a StatefulSet makes."""
         _, review = made_claim(decode_object(raw, PersistentVolumeClaim), policies, self.server, raw)
         return with_review(create_claim(review.object or raw, policies, self.server), review)
 
-    def _claim_request(self, raw: Raw, world: World) -> QuotaRequest:
-        return claim_request(with_default_class(decode_object(raw, PersistentVolumeClaim), world.policies), self.server)
+    def _claim_request(self, raw: Raw, world: state.World) -> quota_admission.QuotaRequest:
+        return quota_admission.claim_request(
+            with_default_class(decode_object(raw, PersistentVolumeClaim), world.policies), self.server
+        )
 
-    def revision_cost(self, workload: WorkloadState) -> Cost:
+    def revision_cost(self, workload: state.WorkloadState) -> state.Cost:
         """Return what one more ReplicaSet, or ControllerRevision, of a workload costs; nothing where it has none."""
-        return self.count_cost(revision_of(workload)[1])
+        return self.count_cost(state.revision_of(workload)[1])
 
-    def count_cost(self, resource: str) -> Cost:
+    def count_cost(self, resource: str) -> state.Cost:
         """Return what an object costs of which quotas count the number alone; nothing of none."""
         if resource and resource not in self._cost_cache:
-            self._cost_cache[resource] = self.measures.cost(count_request(resource, ""))
+            self._cost_cache[resource] = self.measures.cost(quota_admission.count_request(resource, ""))
         return self._cost_cache.get(resource, ())
 
-    def lacks_revision(self, workload: StatefulSetState) -> bool:
+    def lacks_revision(self, workload: state.StatefulSetState) -> bool:
         """Return whether its template has no ControllerRevision yet, where a quota counts them: it does nothing before.
 
         Source: stateful_set_control.go getStatefulSetRevisions.
         """
         return workload.template not in workload.revisions and (self.reviews or bool(self.revision_cost(workload)))
 
-    def revision_review(self, key: Key, template: int, world: World) -> ObjectReview:
+    def revision_review(self, key: state.Key, template: int, world: state.World) -> ObjectReview:
         """Return what policies say of what is made for a template before any pod: a ReplicaSet, ControllerRevision or
         Job.
         """
@@ -418,11 +473,11 @@ class Tables:
             self._reviews[number] = policies.review(made, self.server, whole=key in world.complete)
         return self._reviews[number]
 
-    def may_revise(self, key: Key, workload: WorkloadState, world: World) -> bool:
+    def may_revise(self, key: state.Key, workload: state.WorkloadState, world: state.World) -> bool:
         """Return whether policies let in what is made for the template of a workload."""
         return not (self.reviews and self.revision_review(key, workload.template, world).refusals)
 
-    def finished_cost(self, shape: int) -> Cost:
+    def finished_cost(self, shape: int) -> state.Cost:
         """Return what a pod still costs once it has ended."""
         if shape not in self._finished:
             items = self.measures.items
@@ -430,7 +485,7 @@ class Tables:
             self._finished[shape] = cost
         return self._finished[shape]
 
-    def object_cost(self, raw: Raw, world: World) -> Cost:
+    def object_cost(self, raw: Raw, world: state.World) -> state.Cost:
         """Return what an object itself costs, without what a controller makes of it."""
         kind = str(raw.get("kind", ""))
         if kind in _NEVER_COUNTED:
@@ -440,16 +495,18 @@ class Tables:
         except Unparsable:
             return ()
 
-    def _object_request(self, raw: Raw, kind: str, world: World) -> QuotaRequest:
+    def _object_request(self, raw: Raw, kind: str, world: state.World) -> quota_admission.QuotaRequest:
         if kind == "PersistentVolumeClaim":
             return self._claim_request(raw, world)
-        if kind in (*CONTROLLED, *OF_RUNS) or kind not in BY_KIND:
-            resource = resource_of(kind, str(raw.get("apiVersion", "v1")))
-            return count_request(resource, "")
-        return request_of(decode_object(raw, BY_KIND[kind].struct), self.server, extended=world.policies.extended)
+        if kind in (*state.CONTROLLED, *state.OF_RUNS) or kind not in BY_KIND:
+            resource = quota_admission.resource_of(kind, str(raw.get("apiVersion", "v1")))
+            return quota_admission.count_request(resource, "")
+        return quota_admission.request_of(
+            decode_object(raw, BY_KIND[kind].struct), self.server, extended=world.policies.extended
+        )
 
 
-def _of_owner(policies: Policies, owner: Key) -> Policies:
+def _of_owner(policies: Policies, owner: state.Key) -> Policies:
     """Return the policies for pods of a controller."""
     if not policies.webhooks:
         return policies

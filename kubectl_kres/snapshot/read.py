@@ -1,6 +1,8 @@
 """A snapshot to a store, or page by page.
 
 The snapshot that comes with the program, for a first look without a cluster.
+
+A folder of snapshots: which there are, and those of one cluster in the order in which they were taken.
 """
 
 from __future__ import annotations
@@ -15,25 +17,15 @@ from functools import cache, partial
 from io import BufferedReader
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 from msgspec import Struct
 
-from kubectl_kres.errors import NewerSnapshot, SnapshotError
+from kubectl_kres.errors import NewerSnapshot, SnapshotError, UsageError
 from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, is_view
 from kubectl_kres.model.objects import ObjectRef, has_amounts, unreadable
-from kubectl_kres.snapshot.format import (
-    CRC,
-    END,
-    FORMAT,
-    MAGIC,
-    CoveredRead,
-    Header,
-    HeaderMark,
-    SnapshotTrailer,
-    page_decoder,
-)
+from kubectl_kres.snapshot import format
 from kubectl_kres.store.store import READ, Kept, LeftOut, Origin, ReadRequest, Store, partly_read
 
 
@@ -50,9 +42,9 @@ _PAGE = re.compile(rb'\{"kind":"([A-Za-z0-9./-]+)",("managed":true,)?"items":')
 _UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError)
 #: Nothing is left out of what is read.
 _WHOLE: Kept = MappingProxyType({})
-_MARK = msgspec.json.Decoder(HeaderMark)
-_HEADER = msgspec.json.Decoder(Header)
-_END = msgspec.json.Decoder(SnapshotTrailer)
+_MARK = msgspec.json.Decoder(format.HeaderMark)
+_HEADER = msgspec.json.Decoder(format.Header)
+_END = msgspec.json.Decoder(format.SnapshotTrailer)
 
 
 class _Line(Struct, frozen=True, gc=False):
@@ -75,12 +67,12 @@ def read(path: str, *, without: Collection[str] = (), lean: Kept = _WHOLE) -> St
     pairs: list[tuple[str, list[Any]]] = []
     left_out: dict[str, list[LeftOut]] = {}
     objects = 0
-    header = Header()
-    covered: tuple[CoveredRead, ...] = ()
+    header = format.Header()
+    covered: tuple[format.CoveredRead, ...] = ()
     views: set[str] = set()
     for line in _walk_lines(path):
         match line:
-            case Header():
+            case format.Header():
                 header, covered = line, line.coverage
             case _Line():
                 if is_view(line.kind):
@@ -90,7 +82,7 @@ def read(path: str, *, without: Collection[str] = (), lean: Kept = _WHOLE) -> St
                     objects += len(items)
                     items = readable(line.kind, items, left_out.setdefault(line.kind, []))
                     pairs.append((line.kind, items if kept is None else list(map(kept, items))))
-            case SnapshotTrailer():
+            case format.SnapshotTrailer():
                 covered = covered if line.coverage is None else line.coverage
                 if not without and line.objects != objects:
                     raise _damage_error(path, "the number of objects is wrong")
@@ -131,15 +123,17 @@ def pages(path: str, *kinds: str) -> Iterator[list[Any]]:
             yield _items(path, line)
 
 
-def header(path: str) -> Header:
+def header(path: str) -> format.Header:
     """Return what a snapshot says of itself; the coverage that was known when writing began. Raises SnapshotError."""
     with contextlib.closing(_walk_lines(path)) as walk:
         first = next(walk)
-    assert isinstance(first, Header)
+    assert isinstance(first, format.Header)
     return first
 
 
-def _store(path: str, header: Header, covered: tuple[CoveredRead, ...], pairs: list[tuple[str, list[Any]]]) -> Store:
+def _store(
+    path: str, header: format.Header, covered: tuple[format.CoveredRead, ...], pairs: list[tuple[str, list[Any]]]
+) -> Store:
     store = Store(Origin("snapshot", path, header.server, header.time, header.context, reading=_flags(path)))
     for kind, items in pairs:
         for item in items:
@@ -182,7 +176,7 @@ def _flags(path: str) -> str:
     return "--demo" if path == str(demo_path()) else f"--snapshot {shlex.quote(path)}"
 
 
-def _walk_lines(path: str) -> Generator[Header | _Line | SnapshotTrailer]:
+def _walk_lines(path: str) -> Generator[format.Header | _Line | format.SnapshotTrailer]:
     """Yield the header, the pages and, after the checksum agreed, the end."""
     with _open_snapshot(path) as stream:
         crc, header = 0, None
@@ -193,7 +187,7 @@ def _walk_lines(path: str) -> Generator[Header | _Line | SnapshotTrailer]:
             if header is None:
                 header = _header(path, line)
                 yield header
-            elif line[: len(END)] == END:
+            elif line[: len(format.END)] == format.END:
                 yield _decode_end(path, line, crc)
                 if next(result, None) is not None:
                     raise _damage_error(path, "something follows its end")
@@ -204,11 +198,11 @@ def _walk_lines(path: str) -> Generator[Header | _Line | SnapshotTrailer]:
         raise _build_cut_error(path)
 
 
-def _header(path: str, line: memoryview) -> Header:
+def _header(path: str, line: memoryview) -> format.Header:
     try:
         mark = _MARK.decode(line)
-        if mark.kres == "snapshot" and mark.format > FORMAT:
-            expected = f"expected {FORMAT} or older"
+        if mark.kres == "snapshot" and mark.format > format.FORMAT:
+            expected = f"expected {format.FORMAT} or older"
             raise NewerSnapshot(f"{path}: the snapshot has format {mark.format}, {expected}", hint=_UPGRADE)
         return _HEADER.decode(line)
     except _UNREADABLE as error:
@@ -223,7 +217,7 @@ def _line(path: str, line: memoryview) -> _Line:
 
 
 def _items(path: str, line: _Line) -> list[Any]:
-    decoder = page_decoder(line.kind, managed=line.managed)
+    decoder = format.page_decoder(line.kind, managed=line.managed)
     if decoder is None:
         raise NewerSnapshot(f"{path}: the snapshot holds {line.kind} objects, which are unknown here", hint=_UPGRADE)
     try:
@@ -238,12 +232,12 @@ def _items(path: str, line: _Line) -> list[Any]:
     return items
 
 
-def _decode_end(path: str, line: memoryview, crc: int) -> SnapshotTrailer:
+def _decode_end(path: str, line: memoryview, crc: int) -> format.SnapshotTrailer:
     try:
         end = _END.decode(line)
     except _UNREADABLE as error:
         raise _damage_error(path, "its end cannot be read") from error
-    before = bytes(line).rpartition(CRC)[0] + CRC
+    before = bytes(line).rpartition(format.CRC)[0] + format.CRC
     if end.crc32 != zlib.crc32(before, crc) or bytes(line) != before + b"%d}\n" % end.crc32:
         raise _damage_error(path, "the checksum differs")
     return end
@@ -259,11 +253,11 @@ def _open_snapshot(path: str) -> Iterator[BufferedReader | gzip.GzipFile]:
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
             stream = gzip.GzipFile(fileobj=raw) if packed else raw
-            start = stream.read(len(MAGIC))
+            start = stream.read(len(format.MAGIC))
             if not start:
                 raise SnapshotError(f"{path}: the file is empty, expected a snapshot", hint=_AGAIN)
-            if start != MAGIC:
-                if MAGIC.startswith(start):
+            if start != format.MAGIC:
+                if format.MAGIC.startswith(start):
                     raise _build_cut_error(path)
                 hint = "a snapshot is written by: kubectl kres snapshot --out FILE"
                 raise SnapshotError(f"{path}: this is no kres snapshot", hint=hint)
@@ -326,3 +320,40 @@ def lines(stream: ByteReader, *, size: int = _BUFFER) -> Iterator[memoryview]:
         end += read
     if end:
         yield memoryview(buffer)[:end]
+
+
+#: What snapshots in a folder are known by.
+ENDINGS = (".kres", ".kres.gz")
+WRITTEN = f"snapshots end in {' or '.join(ENDINGS)}; kubectl kres snapshot --out FILE writes one"
+
+
+class SnapshotFolder(NamedTuple):
+    """The snapshots of a folder, the oldest first. ``broken``: names of files that cannot be read as one."""
+
+    paths: tuple[str, ...]
+    broken: tuple[str, ...] = ()
+
+
+def files(folder: str) -> list[str]:
+    """Return the paths of its snapshots, by name; what they hold was not looked at."""
+    return sorted(str(path) for path in Path(folder).iterdir() if path.name.endswith(ENDINGS) and path.is_file())
+
+
+def moments(folder: str) -> SnapshotFolder:
+    """Look at headers only. Raises UsageError where there is none, or where they are of several clusters."""
+    headers, broken = {}, []
+    for path in files(folder):
+        try:
+            headers[path] = header(path)
+        except SnapshotError:
+            broken.append(Path(path).name)
+    if not headers:
+        unreadable = f": none of {', '.join(broken)} can be read" if broken else ""
+        raise UsageError(f"--snapshot {folder}: there is no snapshot in it{unreadable}", hint=WRITTEN)
+    clusters = sorted({each.context or each.origin for each in headers.values()})
+    if len(clusters) > 1:
+        hint = "go through time in a folder of one cluster; kubectl kres fleet compares several"
+        raise UsageError(
+            f"--snapshot {folder}: its snapshots are of several clusters: {', '.join(clusters)}", hint=hint
+        )
+    return SnapshotFolder(tuple(sorted(headers, key=lambda path: (headers[path].time, path))), tuple(broken))

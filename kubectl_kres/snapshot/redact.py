@@ -18,16 +18,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import MsgspecError, Raw, Struct, json, structs
 
-from kubectl_kres.model.objects import (
-    ARGO,
-    RELEASE,
-    ManagedFields,
-    ManagedMetadata,
-    Metadata,
-    StorageClass,
-    manager_of,
-    on_wire,
-)
+from kubectl_kres.model import objects
 from kubectl_kres.model.pod import DetailedContainer, DetailedSpec, Pod, PodSpec, PodVolume, Probe, claim_template_in
 
 #: Keys of ``fieldsV1`` that resource values stand under: of pods and what was applied as such, policy, Tekton, Capsule;
@@ -62,13 +53,13 @@ _ESCAPE = b"\\u"
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 
 
-class ManagerText(ManagedFields, frozen=True):
+class ManagerText(objects.ManagedFields, frozen=True):
     """A manager whose tree is the text that was sent, empty if there is none."""
 
     fields_v1: Raw = Raw()
 
 
-class ManagersText(ManagedMetadata, frozen=True):
+class ManagersText(objects.ManagedMetadata, frozen=True):
     """Metadata with the managers as text."""
 
     managed_fields: tuple[ManagerText, ...] | None = None
@@ -78,13 +69,13 @@ class ManagersText(ManagedMetadata, frozen=True):
 def with_text(struct: Any) -> Any:
     """Return the same struct with its managers as text, where it has any."""
     metadata = next((field.type for field in structs.fields(struct) if field.name == "metadata"), None)
-    if metadata is not ManagedMetadata:
+    if metadata is not objects.ManagedMetadata:
         return struct
     own_fields = ("metadata", ManagersText, ManagersText())
     return msgspec.defstruct(struct.__name__, [own_fields], bases=(struct,), frozen=True)
 
 
-def kept_fields(entry: ManagedFields) -> Any:
+def kept_fields(entry: objects.ManagedFields) -> Any:
     """Return the part of an entry's tree that a snapshot keeps; None: nothing."""
     tree = entry.fields_v1
     if isinstance(tree, Raw):
@@ -129,7 +120,7 @@ ANNOTATIONS = frozenset(
         "deployment.kubernetes.io/revision",
         "kubectl.kubernetes.io/restartedAt",
         "kubernetes.io/limit-ranger",
-        RELEASE,
+        objects.RELEASE,
         "pipeline.tekton.dev/release",
         "projectcapsule.dev/release",
         "storageclass.beta.kubernetes.io/is-default-class",
@@ -164,10 +155,10 @@ def redact(item: T) -> T:
     changes: dict[str, Any] = _redact_spec(item) if isinstance(item, DetailedSpec) else {}
     if isinstance(item, PodSpec) and changes == {} and item.volumes:
         changes["volumes"] = tuple(
-            PodVolume(volume.name, _volume(number, on_wire(volume)).get("ephemeral"))
+            PodVolume(volume.name, _volume(number, objects.on_wire(volume)).get("ephemeral"))
             for number, volume in enumerate(item.volumes)
         )
-    if isinstance(item, StorageClass) and item.allow_volume_expansion is None:
+    if isinstance(item, objects.StorageClass) and item.allow_volume_expansion is None:
         # Absent in a snapshot means that it was not asked for.
         changes["allow_volume_expansion"] = False
     if isinstance(item, Pod) and item.status.nominated_node_name:
@@ -176,7 +167,7 @@ def redact(item: T) -> T:
     for part in _list_parts(type(item)):
         result = getattr(item, part)
         if isinstance(result, Struct):
-            kept = _metadata(result) if isinstance(result, Metadata) else redact(result)
+            kept = _metadata(result) if isinstance(result, objects.Metadata) else redact(result)
             if kept is not result:
                 changes[part] = kept
         elif isinstance(result, tuple):
@@ -189,13 +180,13 @@ def _list_parts(struct: type[Struct]) -> tuple[str, ...]:
     return tuple(part for part in PARTS if part in struct.__struct_fields__)
 
 
-def _metadata(metadata: Metadata) -> Metadata:
+def _metadata(metadata: objects.Metadata) -> objects.Metadata:
     changes: dict[str, Any] = {}
     if metadata.annotations is not None:
         kept = dict(_annotations(metadata.annotations))
         if kept != metadata.annotations:
             changes["annotations"] = kept or None
-    if isinstance(metadata, ManagedMetadata) and metadata.managed_fields is not None:
+    if isinstance(metadata, objects.ManagedMetadata) and metadata.managed_fields is not None:
         changes["managed_fields"] = tuple(filter(None, map(_reduce_managed_fields, metadata.managed_fields))) or None
     return structs.replace(metadata, **changes) if changes else metadata
 
@@ -204,7 +195,7 @@ def _annotations(annotations: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for key, text in annotations.items():
         if key in ANNOTATIONS or key.startswith(PREFIXES):
             yield key, text
-        elif key.startswith(INJECTORS) or key in ARGO:
+        elif key.startswith(INJECTORS) or key in objects.ARGO:
             yield key, ""
         elif key == LAST_APPLIED and (pod := _applied_pod(text)):
             yield key, pod
@@ -220,17 +211,17 @@ def _applied_pod(text: str) -> str:
         return ""
     if pod.kind != "Pod":
         return ""
-    return json.encode(structs.replace(pod, metadata=Metadata(name=pod.metadata.name))).decode()
+    return json.encode(structs.replace(pod, metadata=objects.Metadata(name=pod.metadata.name))).decode()
 
 
-def _reduce_managed_fields(entry: ManagedFields) -> ManagedFields | None:
+def _reduce_managed_fields(entry: objects.ManagedFields) -> objects.ManagedFields | None:
     """Return the entry with its resource fields; None if it owns none and is no tool's that keeps the object as
     it is.
     """
     fields = kept_fields(entry)
-    if fields is None and not manager_of(entry.manager):
+    if fields is None and not objects.manager_of(entry.manager):
         return None
-    return ManagedFields(entry.manager, entry.operation, entry.time, entry.subresource, fields)
+    return objects.ManagedFields(entry.manager, entry.operation, entry.time, entry.subresource, fields)
 
 
 def _redact_spec(spec: DetailedSpec) -> dict[str, Any]:

@@ -27,16 +27,7 @@ from kubectl_kres.model.scheduling import (
     SchedulingVolume,
 )
 from kubectl_kres.model.scheduling_views import ScheduledTemplate, ScheduledWorkload, ScheduledWorkloadSpec
-from kubectl_kres.scheduling.node_info import (
-    BoundPod,
-    PlacedPod,
-    PodsOnNodes,
-    collect_pods,
-    node_of,
-    place_pod,
-    placed_pod,
-    share_labels,
-)
+from kubectl_kres.scheduling import node_info
 from kubectl_kres.store.store import ReadRequest
 
 #: Decoded from the same answers of the server as the objects of the kind, since there are many of them.
@@ -95,31 +86,31 @@ def _is_unschedulable(pod: SchedulingPod) -> bool:
     )
 
 
-def _build_placed_pods(pods: Iterable[SchedulingPod]) -> Iterator[PlacedPod]:
-    return (place_pod(pod) for pod in pods if node_of(pod))
+def _build_placed_pods(pods: Iterable[SchedulingPod]) -> Iterator[node_info.PlacedPod]:
+    return (node_info.place_pod(pod) for pod in pods if node_info.node_of(pod))
 
 
-def write_placed(pods: PodsOnNodes) -> Iterator[PlacedPod]:
+def write_placed(pods: node_info.PodsOnNodes) -> Iterator[node_info.PlacedPod]:
     """Yield the pods as they stand in a snapshot."""
     for node, placed in pods.on_nodes.items():
-        yield from (placed_pod(pod, node) for pod in placed)
-    yield from (placed_pod(pod, node) for node, pod in pods.nominated)
+        yield from (node_info.placed_pod(pod, node) for pod in placed)
+    yield from (node_info.placed_pod(pod, node) for node, pod in pods.nominated)
 
 
-def read_placed(pods: Iterable[PlacedPod]) -> PodsOnNodes:
+def read_placed(pods: Iterable[node_info.PlacedPod]) -> node_info.PodsOnNodes:
     """Return the pods as the filters take them."""
-    return collect_pods((pod.node, _build_bound_pod(pod)) for pod in pods)
+    return node_info.collect_pods((pod.node, _build_bound_pod(pod)) for pod in pods)
 
 
-def _build_bound_pod(pod: PlacedPod) -> BoundPod:
-    values = {name: getattr(pod, name) for name in BoundPod.__struct_fields__}
-    return BoundPod(**{**values, "labels": share_labels(pod.labels)})
+def _build_bound_pod(pod: node_info.PlacedPod) -> node_info.BoundPod:
+    values = {name: getattr(pod, name) for name in node_info.BoundPod.__struct_fields__}
+    return node_info.BoundPod(**{**values, "labels": node_info.share_labels(pod.labels)})
 
 
 def redact_view(item: Any) -> Any:
     """Return the object with what the filters look at."""
     match item:
-        case PlacedPod():
+        case node_info.PlacedPod():
             return replace(item, volumes=_volumes(item.volumes)) if item.volumes else item
         case SchedulingPod():
             return _reduce_waiting_pod(item)

@@ -9,16 +9,8 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import force_setattr
 
+from kubectl_kres.model import pod
 from kubectl_kres.model.objects import Condition, Metadata, OwnerReference
-from kubectl_kres.model.pod import (
-    Container,
-    ContainerStatus,
-    DetailedContainer,
-    Pod,
-    PodSpec,
-    PodStatus,
-    ResourceRequirements,
-)
 from kubectl_kres.model.workload import WorkloadSpec
 
 #: Parts, and texts, that are remembered at least: those that were met last.
@@ -55,11 +47,11 @@ _CONTAINER = _Names((), ("name", "image"), ("resources", "resize_policy"))
 _PROBES = ("liveness_probe", "readiness_probe", "startup_probe")
 #: The same of what parts consist of.
 _WITHIN: Mapping[type, _Names] = {
-    PodStatus: _STATUS,
-    Container: _CONTAINER,
-    DetailedContainer: _Names((), _CONTAINER.texts, (*_CONTAINER.parts, "ports", "security_context", *_PROBES)),
-    ContainerStatus: _Names((), ("name",), ("resources", "allocated_resources", "state", "last_state")),
-    ResourceRequirements: _Names(parts=("limits", "requests")),
+    pod.PodStatus: _STATUS,
+    pod.Container: _CONTAINER,
+    pod.DetailedContainer: _Names((), _CONTAINER.texts, (*_CONTAINER.parts, "ports", "security_context", *_PROBES)),
+    pod.ContainerStatus: _Names((), ("name",), ("resources", "allocated_resources", "state", "last_state")),
+    pod.ResourceRequirements: _Names(parts=("limits", "requests")),
     OwnerReference: _Names(("kind", "api_version"), ("name", "uid")),
     Condition: _Names(("type", "status", "reason")),
 }
@@ -184,15 +176,15 @@ def share_with(before: Any, item: Any) -> None:
 def _replaceable(item: Any) -> Iterator[tuple[Any, _Names]]:
     """As ``_holders``, and the status of a pod, which may differ in a part."""
     yield from _holders(item)
-    if isinstance(item, Pod):
+    if isinstance(item, pod.Pod):
         yield item.status, _STATUS
 
 
 def _holders(item: Any) -> Iterator[tuple[Any, _Names]]:
     """Yield the structs of an object that hold parts worth sharing."""
-    yield item, _POD if isinstance(item, Pod) else _ITEM
+    yield item, _POD if isinstance(item, pod.Pod) else _ITEM
     yield item.metadata, _METADATA
-    if isinstance(spec := getattr(item, "spec", None), PodSpec):
+    if isinstance(spec := getattr(item, "spec", None), pod.PodSpec):
         yield spec, _SPEC
     if isinstance(spec, WorkloadSpec):
         yield spec, _WORKLOAD

@@ -11,7 +11,7 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.admission.request.update import update
-from kubectl_kres.admission.resize.resize_pod import resize
+from kubectl_kres.admission.resize import resize
 from kubectl_kres.model.objects import ManagedMetadata, PriorityClass
 from kubectl_kres.model.pod import Pod
 

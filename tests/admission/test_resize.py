@@ -9,8 +9,7 @@ import pytest
 
 from kubectl_kres.admission.base.outcome import Outcome, Server
 from kubectl_kres.admission.request.new_pod import Policies, policies_of
-from kubectl_kres.admission.resize.resize_pod import resize
-from kubectl_kres.admission.resize.resize_rules import changes
+from kubectl_kres.admission.resize import changes, resize
 from kubectl_kres.model.objects import LimitRange, ResourceQuota
 from kubectl_kres.model.pod import Node, Pod
 from kubectl_kres.provenance.journal import Assumption

@@ -10,7 +10,7 @@ from admission.samples import limit_range
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import policies_of
-from kubectl_kres.admission.resize.resize_pod import resize
+from kubectl_kres.admission.resize import resize
 from kubectl_kres.model.pod import Node, Pod
 
 NODE = {"metadata": {"name": "old"}, "status": {"allocatable": {"cpu": "8", "memory": "8Gi"}, "declaredFeatures": []}}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from kubectl_kres.admission import decoding
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.admission.decoding import unknown_fields
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.kinds import BY_KIND, DEVICES, WORKLOADS
@@ -20,7 +20,7 @@ NOTHING = policies_of([], [], [], [])
 
 @pytest.mark.parametrize("case", CASES)
 def test_as_the_server_warned(case: dict):
-    assert list(unknown_fields.unknown_fields(case["object"], case["object"]["kind"])) == case["warnings"]
+    assert list(decoding.unknown_fields(case["object"], case["object"]["kind"])) == case["warnings"]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -51,12 +51,12 @@ def test_an_unreadable_quantity_hides_them():
     ],
 )
 def test_nothing_to_say(raw: dict, kind: str):
-    assert unknown_fields.unknown_fields(raw, kind) == ()
+    assert decoding.unknown_fields(raw, kind) == ()
 
 
 def test_a_lone_surrogate_is_shown_as_go_reads_it():
     """Recorded apart, as no JSON file should hold one: the server read "\\ud800x"."""
-    assert unknown_fields.unknown_fields({"kind": "Pod", "\ud800x": 1}, "Pod") == ('unknown field "\ufffdx"',)
+    assert decoding.unknown_fields({"kind": "Pod", "\ud800x": 1}, "Pod") == ('unknown field "\ufffdx"',)
 
 
 def test_fields_that_are_new_in_1_37():
@@ -66,7 +66,7 @@ def test_fields_that_are_new_in_1_37():
         "evictionResponders": [{"name": "a", "nope": 1}],
         "volumes": [{"emptyDir": {"mode": 1, "no": 2}}],
     }
-    assert unknown_fields.unknown_fields({"kind": "Pod", "spec": spec}, "Pod") == (
+    assert decoding.unknown_fields({"kind": "Pod", "spec": spec}, "Pod") == (
         'unknown field "spec.evictionResponders[0].nope"',
         'unknown field "spec.volumes[0].emptyDir.no"',
     )
@@ -74,7 +74,7 @@ def test_fields_that_are_new_in_1_37():
 
 def test_the_table_is_of_the_version_of_the_tests_and_whole():
     """1.37.2 was asked for the recorded objects, too: it gives the same warnings as 1.36.3."""
-    table = unknown_fields.table()
+    table = decoding.table()
     pinned = Path(__file__).parents[1] / "controlplane" / "kubernetes" / "go.mod"
     held = {inner.removeprefix("[]") for known in table.types.values() for inner in known.values()}
     assert f"k8s.io/kubernetes {table.version}\n" in pinned.read_text()

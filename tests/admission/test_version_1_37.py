@@ -16,7 +16,7 @@ from kubectl_kres.admission.quota.quota_admission import pod_request
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.admission.request.update import update
-from kubectl_kres.admission.resize.resize_pod import resize
+from kubectl_kres.admission.resize import resize
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.simulate.controllers import taken_down
 from kubectl_kres.simulate.state import Replica, StatefulSetState

@@ -11,7 +11,7 @@ from cli.apiserver import Api
 from cli.running import Kres
 
 from kubectl_kres import api as python
-from kubectl_kres.cli.complete import protocol
+from kubectl_kres.cli import complete
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import Kind
 
@@ -59,7 +59,7 @@ def test_no_command_reads_secrets(serving: Api, kres: Kres):
 @pytest.mark.parametrize("word", ["secret/", "secrets/d", "secrets.v1./", "cm/", "configmaps/s"])
 def test_no_completion_reads_secrets(serving: Api, word: str):
     for command in ("explain", "qos", "diff", "simulate"):
-        protocol.answer([command, word], monotonic())
+        complete.answer([command, word], monotonic())
     assert [uri for uri in serving.asked if reads_contents(uri)] == []
 
 

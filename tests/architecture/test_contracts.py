@@ -39,19 +39,19 @@ BREACHES = {
         "capsule.rules.allocation -> kubectl_kres.capsule.replay.world",
     ),
     "vpa": (
-        "vpa/rules/amounts.py",
+        "vpa/rules/autoscaler.py",
         "import kubectl_kres.vpa.reports.registered_webhook",
-        "vpa.rules.amounts -> kubectl_kres.vpa.reports.registered_webhook",
+        "vpa.rules.autoscaler -> kubectl_kres.vpa.reports.registered_webhook",
     ),
     "vpa-rules": (
-        "vpa/rules/amounts.py",
+        "vpa/rules/autoscaler.py",
         "import kubectl_kres.vpa.rules.capping",
-        "vpa.rules.amounts -> kubectl_kres.vpa.rules.capping",
+        "vpa.rules.autoscaler -> kubectl_kres.vpa.rules.capping",
     ),
     "cluster": (
-        "cluster/auth/refresh.py",
+        "cluster/auth/credentials.py",
         "import kubectl_kres.cluster.read.lists",
-        "cluster.auth.refresh -> kubectl_kres.cluster.read.lists",
+        "cluster.auth.credentials -> kubectl_kres.cluster.read.lists",
     ),
     "cli": (
         "cli/source/object_source.py",

@@ -60,8 +60,9 @@ PRINTED = {
     *("UsageNode.who", "RolloutResult.of", "CoveredRead.need", "AssistantPod.there", "MissingReference.why"),
 }
 
-#: What an attribute may be called besides: what is used of a quota, what is left of it or beside it, and the clock.
-PLAIN_ATTRIBUTES = {"_used", "_left", "_missing", "_now"}
+#: What an attribute may be called besides: what is used of a quota, what is left of it or beside it, the clock, and
+#: what was denied.
+PLAIN_ATTRIBUTES = {"_used", "_left", "_missing", "_now", "_denied"}
 
 
 #: Docstrings here are help pages and descriptions of tools, which golden files hold.

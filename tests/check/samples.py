@@ -11,10 +11,9 @@ from reports.stored import store_of
 
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.check.check import check
+from kubectl_kres.reports.check.check import BY_CODE, check
 from kubectl_kres.reports.check.context import CheckContext
 from kubectl_kres.reports.check.finding import CheckFinding
-from kubectl_kres.reports.check.registry import BY_CODE
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.store.store import Store
 

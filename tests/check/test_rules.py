@@ -7,10 +7,9 @@ import re
 import pytest
 from check.samples import ASK, check_contexts, diagnostics, example, store_of_yaml
 
-from kubectl_kres.reports.check.check import check
+from kubectl_kres.reports.check.check import BY_CODE, RULES, check
 from kubectl_kres.reports.check.context import CheckContext, Rule
 from kubectl_kres.reports.check.finding import SEVERITIES
-from kubectl_kres.reports.check.registry import BY_CODE, RULES
 from kubectl_kres.reports.common.explanation import FailedRead
 
 #: KRES901 is about reads; KRES109 and KRES116 about files, see tests/cli/test_cli_check.py.

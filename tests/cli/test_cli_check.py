@@ -14,7 +14,7 @@ from check.samples import example
 from cli.running import Kres
 from golden.kept import compare
 
-from kubectl_kres.reports.check.registry import BY_CODE, RULES
+from kubectl_kres.reports.check.check import BY_CODE, RULES
 from kubectl_kres.simulate.requests import Requests
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "check"

@@ -10,7 +10,7 @@ from golden.situation import SITUATIONS, load
 
 from kubectl_kres.cli.commands.help import code_lines
 from kubectl_kres.provenance.rules import RULES
-from kubectl_kres.reports.check.registry import BY_CODE
+from kubectl_kres.reports.check.check import BY_CODE
 from kubectl_kres.reports.common.explanation import Blocked, Verdict
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.events import find_refuser

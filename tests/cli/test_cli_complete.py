@@ -16,7 +16,7 @@ import pytest
 from cli.apiserver import Api, deployment, pod
 from cli.running import written
 
-from kubectl_kres.cli.complete import names, protocol
+from kubectl_kres.cli import complete
 from kubectl_kres.cli.program import Program, commands
 
 ROOT = Path(__file__).parents[2]
@@ -35,12 +35,12 @@ sys.exit(entry())
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """In this process nothing is late, however busy the machine is."""
-    monkeypatch.setattr(protocol, "LIMIT", 60.0)
+    monkeypatch.setattr(complete, "LIMIT", 60.0)
 
 
 def ask(*words: str) -> tuple[list[str], int]:
     """The candidates without what they do, and the directive."""
-    *lines, directive = protocol.answer(words, monotonic()).splitlines()
+    *lines, directive = complete.answer(words, monotonic()).splitlines()
     return [line.partition("\t")[0] for line in lines], int(directive.removeprefix(":"))
 
 
@@ -91,9 +91,9 @@ def test_candidates(words: list[str], found: list[str]):
 
 
 def test_all_commands_and_what_they_do():
-    lines = protocol.answer([""], monotonic()).splitlines()
+    lines = complete.answer([""], monotonic()).splitlines()
     assert lines == [*(f"{name}\t{about}" for name, (_, about) in commands().items()), ":4"]
-    assert protocol.answer([], monotonic()).splitlines() == lines
+    assert complete.answer([], monotonic()).splitlines() == lines
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_commands_that_take_words_say_which(name: str):
 
 
 def test_names_of_a_cluster(api: Api, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(names, "_PAGE", "2")
+    monkeypatch.setattr(complete, "_PAGE", "2")
     api.objects += [*(pod(f"web-{number}") for number in range(5)), pod("db"), pod("web-x", namespace="other")]
     api.objects += [deployment("front"), {"kind": "Namespace", "metadata": {"name": "shop"}}]
     assert ask("explain", "pod/web")[0] == [f"pod/web-{number}" for number in range(5)]
@@ -288,5 +288,5 @@ def test_what_completing_loads():
         "complete.answer(['ex'], monotonic()); print(*sys.modules)"
     )
     loaded = set(run(sys.executable, "-c", program)[1].split())
-    assert "kubectl_kres.cli.complete.protocol" in loaded
+    assert "kubectl_kres.cli.complete" in loaded
     assert not loaded & {"msgspec", "yaml", "pydantic", "rich", "textual", "urllib3", "json", "ssl"}

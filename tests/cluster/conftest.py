@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from cluster.loopback import Server, serving
 
-from kubectl_kres.cluster.connection.api_connection import Connection
-from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.connection import Connection, connect
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from cluster.living import Cluster, Fast
 
-from kubectl_kres.cluster.connection.api_connection import Connection
-from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.connection import Connection, connect
 from kubectl_kres.cluster.kubeconfig.current_context import Target
 from kubectl_kres.cluster.read import fill_store
 from kubectl_kres.cluster.watch.feed import Feed

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 from cluster.loopback import Server
 
-from kubectl_kres.cluster.connection.api_connection import Connection
+from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.cluster.read import fill_store
 from kubectl_kres.cluster.transport import body
 from kubectl_kres.cluster.transport import body as stream

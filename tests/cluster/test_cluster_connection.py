@@ -9,9 +9,9 @@ from time import monotonic
 import pytest
 
 from kubectl_kres import __version__
-from kubectl_kres.cluster.connection import api_connection as module
+from kubectl_kres.cluster import connection as module
 from kubectl_kres.cluster.kubeconfig.current_context import Target
-from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, UserEntry
+from kubectl_kres.cluster.kubeconfig.files import ClusterEntry, UserEntry
 from kubectl_kres.errors import (
     ClusterError,
     Expired,

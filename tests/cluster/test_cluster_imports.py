@@ -22,7 +22,7 @@ def test_reading_does_not_load_the_kubernetes_package_until_a_connection_is_made
 def test_a_connection_loads_nothing_that_is_not_needed():
     program = """
 import sys
-from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.connection import connect
 from kubectl_kres.cluster.kubeconfig.current_context import Target
 connect(Target("http://127.0.0.1:1", "default"), environ={}).close()
 assert not [name for name in sys.modules if name.split(".")[0] in {"kubernetes", "requests", "socks", "aiohttp"}]

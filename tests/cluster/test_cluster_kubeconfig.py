@@ -6,7 +6,7 @@ import pytest
 
 from kubectl_kres.cluster.kubeconfig import current_context
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, load
-from kubectl_kres.cluster.kubeconfig.types import UserEntry
+from kubectl_kres.cluster.kubeconfig.files import UserEntry
 from kubectl_kres.errors import ConfigError
 
 HTTPS = "https://10.0.0.1:6443"

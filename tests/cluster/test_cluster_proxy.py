@@ -12,9 +12,9 @@ import pytest
 from cluster import kubectl
 from cluster.relay import Relay
 
-from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.connection import connect
 from kubectl_kres.cluster.kubeconfig.current_context import Target
-from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, UserEntry
+from kubectl_kres.cluster.kubeconfig.files import ClusterEntry, UserEntry
 from kubectl_kres.cluster.transport import proxy
 from kubectl_kres.errors import ConfigError, Unreachable
 

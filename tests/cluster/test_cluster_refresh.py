@@ -9,10 +9,10 @@ import msgspec
 import pytest
 from cluster import kubectl
 
-from kubectl_kres.cluster.auth.refresh import Identity
+from kubectl_kres.cluster.auth.credentials import Identity
 from kubectl_kres.cluster.kubeconfig import current_context
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target, load
-from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, Exec, UserEntry
+from kubectl_kres.cluster.kubeconfig.files import ClusterEntry, Exec, UserEntry
 from kubectl_kres.errors import ConfigError, Unauthenticated
 
 V1 = "client.authentication.k8s.io/v1"

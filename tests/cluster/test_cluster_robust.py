@@ -17,8 +17,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kubectl_kres.cluster.connection.api_connection import UserInfo, whoami
-from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.connection import UserInfo, connect, whoami
 from kubectl_kres.cluster.kubeconfig import files
 from kubectl_kres.cluster.kubeconfig import files as yaml_tree
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target, load

@@ -14,7 +14,7 @@ from kubectl_kres.cli.main import entry
 from kubectl_kres.cluster.auth.credentials import Credentials
 from kubectl_kres.cluster.auth.exec_plugin import IssuedCredential
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target
-from kubectl_kres.cluster.kubeconfig.types import AuthProvider, ClusterEntry, Exec, ExecVariable, UserEntry
+from kubectl_kres.cluster.kubeconfig.files import AuthProvider, ClusterEntry, Exec, ExecVariable, UserEntry
 from kubectl_kres.cluster.transport.proxy import Proxy
 
 CANARY = "c4n4ry-0f-g0ld"

@@ -17,7 +17,7 @@ from cluster.following import following
 from cluster.living import Cluster, Fast, Fault, living
 from cluster.loopback import Server
 
-from kubectl_kres.cluster.connection.api_connection import Connection
+from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.cluster.kubeconfig.current_context import Target
 from kubectl_kres.cluster.transport import deadline as backoff
 from kubectl_kres.cluster.watch import feed as pulse

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.connection import connect
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target, load
-from kubectl_kres.cluster.kubeconfig.types import ClusterEntry as Entry
+from kubectl_kres.cluster.kubeconfig.files import ClusterEntry as Entry
 from kubectl_kres.cluster.transport import deadline as backoff
 from kubectl_kres.cluster.transport.body import split
 from kubectl_kres.cluster.transport.deadline import split_chunks

@@ -1,4 +1,4 @@
-"""How a recorded ``kubectl describe`` is put to ``kubectl_kres.render.describe.describe_policy``."""
+"""How a recorded ``kubectl describe`` is put to ``kubectl_kres.render.describe``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from conformance.namespace import Namespace
 
 from kubectl_kres.model import objects as policy
 from kubectl_kres.model.kinds import find
-from kubectl_kres.render.describe.describe_pod import pod_lines
-from kubectl_kres.render.describe.describe_policy import limit_range_lines, namespace_lines, quota_lines
+from kubectl_kres.render.describe import limit_range_lines, namespace_lines, pod_lines, quota_lines
 from kubectl_kres.reports.quota.describe import LimitRangeBlock, limit_range_block, namespace_block, quota_block
 
 Raw = Mapping[str, Any]

@@ -17,7 +17,7 @@ from kubectl_kres.admission.quota.usage_drift import status_after
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.admission.request.update import update
-from kubectl_kres.admission.resize.resize_pod import resize
+from kubectl_kres.admission.resize import resize
 from kubectl_kres.model.objects import LimitRange, Metadata, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.model.pod import Node, Pod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service

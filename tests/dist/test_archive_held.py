@@ -55,7 +55,7 @@ def test_licences_and_bill_of_materials(archived: Path):
 def test_every_file_of_the_package_is_in_it(archived: Path, wheel: Path):
     with zipfile.ZipFile(wheel) as packed:
         wanted = {name for name in packed.namelist() if name.startswith("kubectl_kres/")}
-    assert {"kubectl_kres/demo/shop.kres", "kubectl_kres/admission/decoding/fields.json"} <= wanted
+    assert {"kubectl_kres/demo/shop.kres", "kubectl_kres/admission/fields.json"} <= wanted
     with tarfile.open(archived) as tar:
         held = {one.name for one in tar}
     frozen = {f"_internal/{name}c" if name.endswith(".py") else f"_internal/{name}" for name in wanted}

@@ -9,8 +9,8 @@ from pathlib import Path
 from check.samples import example
 from golden.kept import compare
 
+from kubectl_kres.reports.check.check import RULES
 from kubectl_kres.reports.check.context import Rule
-from kubectl_kres.reports.check.registry import RULES
 
 PAGE = Path(__file__).parents[2] / "docs" / "check.md"
 MARK = "<!-- made from kubectl_kres/reports/check"

@@ -23,7 +23,7 @@ from kubectl_kres.admission.base.outcome import Outcome, Server
 from kubectl_kres.admission.pod.aggregate import explain_total, of_pod
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies, policies_of
-from kubectl_kres.admission.resize.resize_pod import resize
+from kubectl_kres.admission.resize import resize
 from kubectl_kres.model.kinds import describe
 from kubectl_kres.model.objects import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.model.pod import Node, Pod

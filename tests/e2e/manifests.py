@@ -12,7 +12,7 @@ from typing import Any
 
 from e2e.pods import stanza
 
-from kubectl_kres.admission.decoding.unknown_fields import table
+from kubectl_kres.admission.decoding import table
 
 Object = dict[str, Any]
 

@@ -19,7 +19,7 @@ from e2e.refused_worlds import BESIDE, KATA, Raw, World
 from msgspec import Struct
 from properties.remedied import put
 
-from kubectl_kres.model.field_path import FieldPath
+from kubectl_kres.admission.base.outcome import FieldPath
 
 _PATCH = "application/merge-patch+json"
 _READY = {"type": "Ready", "status": "True"}

@@ -20,8 +20,7 @@ from kubectl_kres.model.scheduling import (
     SchedulingWorld,
     StorageClaim,
 )
-from kubectl_kres.scheduling.node_info import ENDED, bind, build_node
-from kubectl_kres.scheduling.plugin import SchedulingCluster
+from kubectl_kres.scheduling.node_info import ENDED, SchedulingCluster, bind, build_node
 from kubectl_kres.scheduling.schedule import Scheduling, schedule
 
 Json = dict[str, Any]

@@ -21,7 +21,7 @@ from e2e.asking import Asking
 from e2e.conftest import watched
 from e2e.plugin import environment
 
-from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.connection import connect
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target, load
 from kubectl_kres.cluster.read import fill_store
 from kubectl_kres.cluster.watch.feed_state import Clock

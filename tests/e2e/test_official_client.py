@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.connection import connect
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, load
 from kubectl_kres.cluster.read.fill_store import fill
 from kubectl_kres.store.store import Origin, ReadRequest, Store

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_kres.cluster.kubeconfig.files import MergedKubeconfig
-from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, Context
+from kubectl_kres.cluster.kubeconfig.files import ClusterEntry, Context, MergedKubeconfig
 from kubectl_kres.errors import Forbidden, NewerSnapshot, SnapshotError, TimedOut, Unreachable, UsageError
 from kubectl_kres.fleet.clusters import FleetCluster, contexts, shard, snapshots
 from kubectl_kres.fleet.rows import number_of

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubectl_kres.admission.decoding.unknown_fields import table
+from kubectl_kres.admission.decoding import table
 from kubectl_kres.model.kinds import DEVICES, KINDS, Kind
 from kubectl_kres.tekton.model import GROUP as TEKTON
 from kubectl_kres.tekton.rules.validation import decoder as go_types

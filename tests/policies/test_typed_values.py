@@ -11,11 +11,11 @@ import pytest
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import policies_of
-from kubectl_kres.policies.cel.base.typed_values import TypedStruct
+from kubectl_kres.policies.cel.base.values import TypedStruct
 from kubectl_kres.policies.rules.chain import PolicyAnswer, create, world_of
+from kubectl_kres.policies.rules.expressions import typed_object
 from kubectl_kres.policies.rules.patches import merge_configuration
 from kubectl_kres.policies.rules.request import User
-from kubectl_kres.policies.rules.typed_objects import typed_object
 
 API = "admissionregistration.k8s.io/v1"
 NEWEST, OLDER = Server(), Server(version=(1, 36))

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-from kubectl_kres.model.field_path import FieldPath
+from kubectl_kres.admission.base.outcome import FieldPath
 from kubectl_kres.reports.common.parts import Edit
 
 Raw = dict[str, Any]

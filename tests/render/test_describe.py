@@ -10,11 +10,11 @@ import msgspec
 import pytest
 
 from kubectl_kres.model.objects import LimitRange, Namespace, ResourceQuota
-from kubectl_kres.render.describe.describe_pod import pod_lines
-from kubectl_kres.render.describe.describe_policy import (
+from kubectl_kres.render.describe import (
     annotation_rows,
     limit_range_lines,
     namespace_lines,
+    pod_lines,
     quota_lines,
 )
 from kubectl_kres.render.text.line import columns

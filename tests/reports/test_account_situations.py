@@ -15,7 +15,7 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
-from kubectl_kres.reports.account.account import steps_of
+from kubectl_kres.reports.account import steps_of
 from kubectl_kres.reports.check.conflicts import meant_name
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, Subject
 from kubectl_kres.reports.explain.explain import analysis_of, explain

@@ -15,7 +15,7 @@ from kubectl_kres.model.objects import LimitRange, ObjectRef, ResourceQuota
 from kubectl_kres.model.scheduling_views import ScheduledWorkload
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.render.quota.fit import brief, lines
-from kubectl_kres.render.scheduling.nodes import report_lines
+from kubectl_kres.render.scheduling import report_lines
 from kubectl_kres.render.verdict.headline import headline
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import NodeReport

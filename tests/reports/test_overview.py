@@ -7,7 +7,7 @@ from reports.stored import box, limits, made, store_of, template
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.overview.lines import area_bar, describe_area, describe_problem, lines
+from kubectl_kres.render.overview import area_bar, describe_area, describe_problem, lines
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.overview import AreaPart, Overview, OverviewArea, Problem, overview, overview_needs
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums

@@ -7,8 +7,8 @@ from kubectl_kres.policies.reports.remedy import POLICING_REMEDIES
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.remedies.pod_remedy import BY_HAND, REFUSE_NOTHING, REMEDIES
-from kubectl_kres.reports.remedies.remedy_resize import REMEDIES as OF_RESIZES
 from kubectl_kres.reports.remedies.shape import OF_VALUES
+from kubectl_kres.reports.resize import REMEDIES as OF_RESIZES
 from kubectl_kres.tekton.reports.remedy import TEKTON_REMEDIES, WHOLE
 
 OF_SYSTEMS = {*TEKTON_REMEDIES, *WHOLE, *(rule for system in systems() for rule in system.sentences)}

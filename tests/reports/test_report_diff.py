@@ -54,13 +54,13 @@ def test_one_and_many_agree(objects, containers, changed):
 
 def test_pods_that_are_alike_are_looked_at_once(monkeypatch):
     looked: list[str] = []
-    real = reports.analyse
+    real = reports.explain.analyse
 
     def analyse(start, *more, **journal):
         looked.append(start.live.metadata.name)
         return real(start, *more, **journal)
 
-    monkeypatch.setattr(reports, "analyse", analyse)
+    monkeypatch.setattr(reports.explain, "analyse", analyse)
     pods = [pod(f"p{n}", app(CPU)) for n in range(5)]
     pods[2] = pod("p2", app({**CPU, "limits": {"cpu": "3"}}))
     store = store_of(OWNER, *pods)

@@ -15,7 +15,7 @@ from kubectl_kres.model.objects import LimitRange, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.scheduling import PersistentVolume, SchedulingNode, SchedulingPod, StorageClaim
 from kubectl_kres.model.workload import Event
-from kubectl_kres.render.scheduling.nodes import report_lines
+from kubectl_kres.render.scheduling import report_lines
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import NodeReport
 from kubectl_kres.reports.explain.explain import explain

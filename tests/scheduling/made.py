@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 
 from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod, SchedulingWorld
-from kubectl_kres.scheduling.node_info import bind, build_node
-from kubectl_kres.scheduling.plugin import SchedulingCluster
+from kubectl_kres.scheduling.node_info import SchedulingCluster, bind, build_node
 from kubectl_kres.scheduling.schedule import Scheduling, schedule
 
 Json = Mapping[str, Any]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from itertools import product
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.simulate.evaluated_pods import EvaluatedPods
 from kubectl_kres.simulate.state import World
-from kubectl_kres.simulate.tables import Tables
+from kubectl_kres.simulate.tables import EvaluatedPods, Tables
 
 _SIDES = [{}, {"limits": {"cpu": "500m"}}, {"requests": {"memory": "1Gi"}}, {"limits": {"cpu": "3"}}]
 _LIMITS = [

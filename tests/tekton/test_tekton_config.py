@@ -9,8 +9,7 @@ from tekton.made import config
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.tekton_config import ConfigMap
 from kubectl_kres.tekton.model import Provenance
-from kubectl_kres.tekton.rules.base.config import Flags, config_of, entries_of, flags_of
-from kubectl_kres.tekton.rules.base.versions import version_of
+from kubectl_kres.tekton.rules.base.config import Flags, config_of, entries_of, flags_of, version_of
 
 
 def test_what_is_shipped():

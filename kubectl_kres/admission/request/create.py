@@ -16,34 +16,19 @@ from kubectl_kres.admission import limitrange as limitrange_object
 from kubectl_kres.admission.base.draft import Unparsable, draft_pod, parse_list, pod_warnings, round_up
 from kubectl_kres.admission.base.outcome import FieldError, Outcome, Refusal, Server, forbidden, invalid_object
 from kubectl_kres.admission.base.resource_names import given_name
-from kubectl_kres.admission.decoding.decode import with_known_strategy, with_known_volumes
-from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
+from kubectl_kres.admission.decoding import unknown_fields, with_known_strategy, with_known_volumes
 from kubectl_kres.admission.pod.defaulting import without_unknown
 from kubectl_kres.admission.pod.validation import validate_containers, validate_pod_level
-from kubectl_kres.admission.quota import quota_object
-from kubectl_kres.admission.quota.quota_admission import (
-    QuotaRequest,
-    count_request,
-    device_request,
-    evaluate,
-    resource_of,
-    service_request,
-)
+from kubectl_kres.admission.quota import quota_admission, quota_object
 from kubectl_kres.admission.request.new_pod import Policies, admit
 from kubectl_kres.admission.request.policy_answer import answer_request, not_valid, undecodable
 from kubectl_kres.admission.request.volume_claims import admit_claim, create_claim
+from kubectl_kres.admission.structure import workload_structure
 from kubectl_kres.admission.structure.metadata_structure import metadata_errors, name_of, owner_notices, tag_errors
 from kubectl_kres.admission.structure.pod_structure import annotation_errors, pod_errors, spec_errors
 from kubectl_kres.admission.structure.pod_warnings import name_notices, pod_notices, template_notices
 from kubectl_kres.admission.structure.service_structure import service_errors, service_notices
 from kubectl_kres.admission.structure.volume_structure import claim_warnings, template_errors
-from kubectl_kres.admission.structure.workload_structure import (
-    checked_spec,
-    skips_template,
-    template_path,
-    workload_errors,
-    workload_warnings,
-)
 from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.objects import LimitRange, Raw, ResourceQuota, decode_object, mapping, on_wire
 from kubectl_kres.model.pod import Pod
@@ -74,11 +59,11 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
         return None
     round_up(draft)
     metadata = _metadata_at(raw, path)
-    own_errors += workload_errors(with_known_strategy(raw, server), path)
+    own_errors += workload_structure.workload_errors(with_known_strategy(raw, server), path)
     errors: list[FieldError] = []
-    if not skips_template(raw):
+    if not workload_structure.skips_template(raw):
         kept = mapping(with_known_volumes({"spec": spec}, server), "spec")
-        shaped = spec_errors(checked_spec(raw, kept), server)
+        shaped = spec_errors(workload_structure.checked_spec(raw, kept), server)
         within = [*shaped, *validate_containers(draft, server), *validate_pod_level(draft)]
         errors = [_in_template(error) for error in within]
         tags = [*tag_errors(metadata, path), *annotation_errors(metadata, spec, f"{path}.annotations")]
@@ -111,7 +96,7 @@ def create_workload(raw: Raw, policies: Policies, server: Server) -> tuple[Outco
     notices = (*pod_warnings(draft), *seen, *template_notices(template))
     warnings = [
         *(_prefix_warning_paths(text, item_path) for text in notices),
-        *workload_warnings(raw),
+        *workload_structure.workload_warnings(raw),
         *claim_warnings(raw),
     ]
     stored = {"metadata": {"name": name_of(raw)}}
@@ -120,7 +105,7 @@ def create_workload(raw: Raw, policies: Policies, server: Server) -> tuple[Outco
 
 def _without_containers(raw: Raw) -> tuple[tuple[str, ...], Raw]:
     """Return where the template of a built-in kind stands, and what of it is there."""
-    path, result = template_path(str(raw.get("kind", ""))), raw
+    path, result = workload_structure.template_path(str(raw.get("kind", ""))), raw
     for key in path:
         result = mapping(result, key)
     return path, result
@@ -148,16 +133,18 @@ def _metadata_at(raw: Raw, path: str) -> Raw:
     return result
 
 
-def counting_request(raw: Raw) -> QuotaRequest:
+def counting_request(raw: Raw) -> quota_admission.QuotaRequest:
     """Return what quotas count a workload as that does not exist yet."""
-    return count_request(resource_of(str(raw.get("kind", "")), str(raw.get("apiVersion", "v1"))), name_of(raw))
+    return quota_admission.count_request(
+        quota_admission.resource_of(str(raw.get("kind", "")), str(raw.get("apiVersion", "v1"))), name_of(raw)
+    )
 
 
 def quota_refusals(raw: Raw, policies: Policies, server: Server) -> Sequence[Outcome]:
     """403 of each quota that has no room for one more object of the kind; none if there is."""
     if "ResourceQuota" in server.disabled_plugins:
         return ()
-    verdict = evaluate(counting_request(raw), policies.quotas, server.limited_resources)
+    verdict = quota_admission.evaluate(counting_request(raw), policies.quotas, server.limited_resources)
     return [_build_refused_outcome(refusal, None) for refusal in verdict.refusals]
 
 
@@ -220,7 +207,7 @@ def _create_limit_range(raw: Mapping[str, Any], policies: Policies, server: Serv
     if errors:
         return (not_valid("LimitRange", name, errors, server),)
     stored = {"metadata": {"name": name}, "spec": limitrange_object.stored_spec(limits)}
-    return answer_request(stored, count_request("limitranges", name), policies, server)
+    return answer_request(stored, quota_admission.count_request("limitranges", name), policies, server)
 
 
 def _create_quota(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
@@ -232,7 +219,9 @@ def _create_quota(raw: Mapping[str, Any], policies: Policies, server: Server) ->
         return (not_valid("ResourceQuota", name, errors, server),)
     stored = {"metadata": {"name": name}, "spec": quota_object.stored_spec(raw, hard)}
     warnings = [*quota_object.warnings(hard)]
-    return answer_request(stored, count_request("resourcequotas", name), policies, server, warnings=warnings)
+    return answer_request(
+        stored, quota_admission.count_request("resourcequotas", name), policies, server, warnings=warnings
+    )
 
 
 def _create_service(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
@@ -248,18 +237,18 @@ def admit_service(
     """Return the quotas' answer to a Service that is valid."""
     name = given_name(service.metadata.name, service.metadata.generate_name)
     stored = {"metadata": {"name": name}, "spec": {"type": service.spec.type, "ports": len(service.spec.ports or ())}}
-    return answer_request(stored, service_request(service), policies, server, warnings=warnings)
+    return answer_request(stored, quota_admission.service_request(service), policies, server, warnings=warnings)
 
 
 def _create_device_claim(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    request = device_request(decode_object(raw, ResourceClaim), server, policies.extended)
+    request = quota_admission.device_request(decode_object(raw, ResourceClaim), server, policies.extended)
     return answer_request({"metadata": {"name": name_of(raw)}}, request, policies, server)
 
 
 def _create_counted(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
     name = name_of(raw)
-    resource = resource_of(str(raw.get("kind", "")), str(raw.get("apiVersion", "v1")))
-    return answer_request({"metadata": {"name": name}}, count_request(resource, name), policies, server)
+    resource = quota_admission.resource_of(str(raw.get("kind", "")), str(raw.get("apiVersion", "v1")))
+    return answer_request({"metadata": {"name": name}}, quota_admission.count_request(resource, name), policies, server)
 
 
 def _create_autoscaler(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:

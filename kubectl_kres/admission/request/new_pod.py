@@ -33,25 +33,9 @@ from kubectl_kres.admission.base.outcome import (
 from kubectl_kres.admission.base.resource_names import given_name
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.pod import aggregate as qos
-from kubectl_kres.admission.pod.defaulting import (
-    check_overhead,
-    check_priority,
-    complete_pod_level,
-    default_pod,
-    default_pod_level,
-    set_overhead,
-    set_priority,
-    without_unknown,
-)
+from kubectl_kres.admission.pod import defaulting
 from kubectl_kres.admission.pod.validation import image_errors, validate_containers, validate_pod_level
-from kubectl_kres.admission.quota.quota_admission import (
-    Quota,
-    QuotaRequest,
-    QuotaVerdict,
-    evaluate,
-    parse_quota,
-    stated_names,
-)
+from kubectl_kres.admission.quota import quota_admission
 from kubectl_kres.admission.quota.usage import matches_pod, pod_names, pod_usage
 from kubectl_kres.model.objects import LimitRange, ObjectRef, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.model.pod import Pod, ResizePolicy, ResourceClaimEntry
@@ -127,7 +111,7 @@ class Policies(Struct, frozen=True):
     """
 
     limits: tuple[Limits, ...] = ()
-    quotas: tuple[Quota, ...] = ()
+    quotas: tuple[quota_admission.Quota, ...] = ()
     priorities: Mapping[str, PriorityClass] | None = None
     runtimes: Mapping[str, RuntimeClass] | None = None
     extended: Mapping[str, str] | None = None
@@ -160,7 +144,7 @@ def policies_of(
     """
     return Policies(
         tuple(limitrange_object.parse(item) for item in sorted(limit_ranges, key=lambda item: item.metadata.name)),
-        tuple(parse_quota(item) for item in sorted(quotas, key=lambda item: item.metadata.name)),
+        tuple(quota_admission.parse_quota(item) for item in sorted(quotas, key=lambda item: item.metadata.name)),
         None if priorities is None else {item.metadata.name: item for item in priorities},
         None if runtimes is None else {item.metadata.name: item for item in runtimes},
     )
@@ -185,12 +169,12 @@ def admit(
     is in ``used`` of the quotas. Raises nothing: a quantity that does not parse is an outcome, too.
     Source: admission.md section 1; apiserver handlers/create.go.
     """
-    pod = without_unknown(pod, server)
+    pod = defaulting.without_unknown(pod, server)
     ref = ObjectRef("Pod", _name(pod), pod.metadata.namespace)
     steps: list[Entry] | None = [] if journal else None
     try:
         draft = draft_pod(pod, server, steps)
-        default_pod(draft, ref, steps)
+        defaulting.default_pod(draft, ref, steps)
     except Unparsable as fault:
         refusal = unparsable("Pod", "v1", fault.error.message, fault.path, fault.error.text)
         return (Outcome(allowed=False, code=400, refusal=refusal),)
@@ -261,7 +245,7 @@ def _call_webhook(webhook: PodWebhook, draft: Draft, ref: ObjectRef, entries: li
     """Ask one webhook, default what it changed, and return whether it changed anything."""
     if not webhook.mutate(draft, entries):
         return False
-    default_pod(draft, ref, entries)
+    defaulting.default_pod(draft, ref, entries)
     return True
 
 
@@ -312,14 +296,14 @@ class _Run:
         self.decoded, self.warnings, self.faults, self.counted = decoded, warnings, faults, counted
 
     def outcomes(self, order: tuple[str, ...], draft: Draft, entries: list[Entry] | None) -> Iterator[Outcome]:
-        refusal = set_priority(draft, self.ref.name, self.policies.priorities, entries)
+        refusal = defaulting.set_priority(draft, self.ref.name, self.policies.priorities, entries)
         if refusal is None and not self.counted:
-            refusal = check_priority(draft, self.ref.name, self.policies.priorities)
-        refusal = refusal or set_overhead(draft, self.ref.name, self.policies.runtimes, entries)
+            refusal = defaulting.check_priority(draft, self.ref.name, self.policies.priorities)
+        refusal = refusal or defaulting.set_overhead(draft, self.ref.name, self.policies.runtimes, entries)
         if refusal is not None:
             yield self._build_refusal(refusal, draft, order, entries, self.decoded)
             return
-        complete_pod_level(draft, self.ref, entries)
+        defaulting.complete_pod_level(draft, self.ref, entries)
         errors = [*self.faults, *validate_containers(draft, self.server), *validate_pod_level(draft)]
         if errors:
             refusal = invalid_object("Pod", self.ref.name, errors, self.server)
@@ -327,7 +311,7 @@ class _Run:
             return
         warnings = tuple(sorted({*self.decoded, *self.warnings, *pod_warnings(draft)}))
         bounds = list(self._bounds(draft, entries))
-        overhead = check_overhead(draft, self.ref.name, self.policies.runtimes)
+        overhead = defaulting.check_overhead(draft, self.ref.name, self.policies.runtimes)
         for refusal in bounds or ([overhead] if overhead else []):
             yield self._build_refusal(refusal, draft, order, entries, warnings)
         if bounds or overhead:
@@ -358,11 +342,13 @@ class _Run:
             if findings:
                 yield forbidden_object("pods", self.ref.name, findings)
 
-    def _quota(self, draft: Draft, quotas: Sequence[Quota], entries: list[Entry] | None) -> QuotaVerdict:
+    def _quota(
+        self, draft: Draft, quotas: Sequence[quota_admission.Quota], entries: list[Entry] | None
+    ) -> quota_admission.QuotaVerdict:
         limited = self.server.limited_resources
         if "ResourceQuota" in self.server.disabled_plugins:
             quotas, limited = [quota for quota in quotas if quota.words is not None], ()
-        return evaluate(quota_request(self.pod, draft), quotas, limited, entries, counted=self.counted)
+        return quota_admission.evaluate(quota_request(self.pod, draft), quotas, limited, entries, counted=self.counted)
 
     def _build_refusal(
         self,
@@ -378,7 +364,7 @@ class _Run:
     def _build_admitted_outcome(
         self,
         draft: Draft,
-        verdict: QuotaVerdict,
+        verdict: quota_admission.QuotaVerdict,
         order: tuple[str, ...],
         entries: list[Entry] | None,
         warnings: tuple[str, ...],
@@ -388,7 +374,7 @@ class _Run:
         if entries is not None:
             self._record(draft, qos_class, computed, entries)
         # The stored object is defaulted once more whenever it is read, which no check has seen.
-        default_pod_level(draft, self.ref, entries)
+        defaulting.default_pod_level(draft, self.ref, entries)
         reread(draft)
         stored = stored_pod(self.pod, draft, qos_class)
         return Outcome(True, 201, None, warnings, stored, verdict.charges, tuple(entries or ()), order, draft)
@@ -404,11 +390,13 @@ class _Run:
             entries.append(Set(path, "limitrange/annotation", draft.annotation))
 
 
-def quota_request(pod: Pod, draft: Draft) -> QuotaRequest:
+def quota_request(pod: Pod, draft: Draft) -> quota_admission.QuotaRequest:
     """Return the pod as the quota plugin sees it."""
     qos_class = brought_class(pod, draft.server) or qos.class_of(draft)
     in_scope = partial(matches_pod, spec=draft.spec, priority_class=draft.priority_class, qos_class=qos_class)
-    return QuotaRequest("pods", _name(pod), pod_usage(draft), pod_names, in_scope, stated_names(draft))
+    return quota_admission.QuotaRequest(
+        "pods", _name(pod), pod_usage(draft), pod_names, in_scope, quota_admission.stated_names(draft)
+    )
 
 
 def brought_class(pod: Pod, server: Server) -> str:

@@ -2,6 +2,11 @@
 
 They belong to the pod and go with it. A pod whose claim is refused exists and never starts.
 Source: controller/volume/ephemeral/controller.go handleVolume, controller/resourceclaim/controller.go handleClaim.
+
+Objects as controllers send them, made of what makes them: what policies see of a controller's request.
+
+Source: controller/deployment/sync.go getNewReplicaSet; controller/history/controller_history.go NewControllerRevision;
+controller/cronjob/utils.go getJobFromTemplate2; controller/resourceclaim/controller.go handleClaim.
 """
 
 from __future__ import annotations
@@ -13,21 +18,70 @@ from msgspec import Struct, ValidationError, structs
 
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, Server
-from kubectl_kres.admission.quota.quota_admission import (
-    RESOURCE_CLAIMS,
-    Quota,
-    QuotaRequest,
-    charges,
-    claim_request,
-    device_request,
-    evaluate,
-    with_used,
-)
-from kubectl_kres.admission.request.made_objects import of_struct
+from kubectl_kres.admission.quota import quota_admission
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
 from kubectl_kres.model.objects import Metadata, decode_object, mapping, on_wire
 from kubectl_kres.model.pod import Pod, PodSpec, claim_template_in
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim
+
+Raw = Mapping[str, Any]
+#: Stands for a hash that is not known.
+HASH = "xxxxx"
+_HASH_LABELS = {"Deployment": "pod-template-hash", "DaemonSet": "controller-revision-hash"}
+_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_APPS = "apps/v1"
+
+
+def revision_raw(workload: Raw, name: str) -> dict[str, Any]:
+    """Return the ReplicaSet of a Deployment's template, or the ControllerRevision of a StatefulSet's or DaemonSet's."""
+    kind, spec, template = (
+        str(workload.get("kind")),
+        mapping(workload, "spec"),
+        mapping(mapping(workload, "spec"), "template"),
+    )
+    labels = dict(mapping(mapping(template, "metadata"), "labels"))
+    hashed = {**labels, _HASH_LABELS[kind]: HASH} if kind in _HASH_LABELS else labels
+    notes = {
+        key: text for key, text in mapping(mapping(workload, "metadata"), "annotations").items() if key != _APPLIED
+    }
+    metadata = {**_metadata(workload, name), "labels": hashed, **({"annotations": notes} if notes else {})}
+    if kind != "Deployment":
+        data = {"spec": {"template": {**template, "$patch": "replace"}}}
+        return {"apiVersion": _APPS, "kind": "ControllerRevision", "metadata": metadata, "data": data, "revision": 1}
+    selector = mapping(spec, "selector")
+    made = {
+        "replicas": spec.get("replicas", 1),
+        "selector": {**selector, "matchLabels": {**mapping(selector, "matchLabels"), _HASH_LABELS[kind]: HASH}},
+        "template": {**template, "metadata": {**mapping(template, "metadata"), "labels": hashed}},
+    }
+    kept = {key: spec[key] for key in ("minReadySeconds",) if spec.get(key)}
+    return {"apiVersion": _APPS, "kind": "ReplicaSet", "metadata": metadata, "spec": {**kept, **made}}
+
+
+def job_raw(cron_job: Raw, name: str) -> dict[str, Any]:
+    """Return the next Job of a CronJob."""
+    template = mapping(mapping(cron_job, "spec"), "jobTemplate")
+    template_metadata = {
+        key: value for key, value in mapping(template, "metadata").items() if key in {"labels", "annotations"}
+    }
+    metadata = {**template_metadata, **_metadata(cron_job, name)}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": mapping(template, "spec")}
+
+
+def of_struct(item: Any, api_version: str, kind: str) -> dict[str, Any]:
+    """Return an object that was decoded, as JSON has it."""
+    return {**on_wire(item), "apiVersion": api_version, "kind": kind}
+
+
+def _metadata(maker: Raw, name: str) -> dict[str, Any]:
+    meta = mapping(maker, "metadata")
+    owner = {
+        "apiVersion": maker.get("apiVersion"), "kind": maker.get("kind"), "name": meta.get("name"),
+        "uid": meta.get("uid") or "", "controller": True, "blockOwnerDeletion": True,
+    }  # fmt: skip
+    space = {"namespace": meta["namespace"]} if meta.get("namespace") else {}
+    return {"name": name, **space, "ownerReferences": [owner]}
+
 
 CLAIMS = "persistentvolumeclaims"
 
@@ -53,7 +107,7 @@ class Creation(Struct, frozen=True):
 
     kind: str
     name: str
-    request: QuotaRequest
+    request: quota_admission.QuotaRequest
     path: str = ""
     object: PersistentVolumeClaim | ResourceClaim | None = None
     count: int = 1
@@ -103,7 +157,7 @@ def _volume_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Cre
         except ValidationError:
             continue
         request, path = (
-            claim_request(with_default_class(claim, policies), server),
+            quota_admission.claim_request(with_default_class(claim, policies), server),
             f"{volume.path}.ephemeral.volumeClaimTemplate",
         )
         yield Creation("PersistentVolumeClaim", name, request, path, claim, review=review)
@@ -120,7 +174,7 @@ def _device_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Cre
         if policies.reviewer is not None:
             review = policies.review(of_struct(claim, "resource.k8s.io/v1", "ResourceClaim"), server)
             claim = decode_object(review.object, ResourceClaim)
-        request = device_request(claim, server, policies.extended)
+        request = quota_admission.device_request(claim, server, policies.extended)
         yield Creation("ResourceClaim", name, request, f"spec.resourceClaims[{index}]", claim, review=review)
 
 
@@ -131,11 +185,11 @@ def made_pod(pod: Pod, policies: Policies, server: Server) -> ObjectReview:
     return policies.review(of_struct(pod, "v1", "Pod"), server, whole=False)
 
 
-def object_charges(creations: Sequence[Creation], quotas: Sequence[Quota]) -> Iterator[QuotaCharge]:
+def object_charges(creations: Sequence[Creation], quotas: Sequence[quota_admission.Quota]) -> Iterator[QuotaCharge]:
     """Yield what objects cost each quota, one after the other."""
     for creation in creations:
         for _ in range(creation.count):
-            yield from charges(creation.request, quotas)
+            yield from quota_admission.charges(creation.request, quotas)
 
 
 def refusals_of(creations: Sequence[Creation], policies: Policies, server: Server) -> tuple[Refusal, ...]:
@@ -145,7 +199,7 @@ def refusals_of(creations: Sequence[Creation], policies: Policies, server: Serve
         refusals = _refusals(creation, structs.replace(policies, quotas=quotas), server)
         if refusals:
             return tuple(refusals)
-        quotas = with_used(quotas, charges(creation.request, quotas))
+        quotas = quota_admission.with_used(quotas, quota_admission.charges(creation.request, quotas))
     return ()
 
 
@@ -159,7 +213,7 @@ def _refusals(creation: Creation, policies: Policies, server: Server) -> list[Re
         return [prefix_paths(refusal, creation.path) for refusal in creation.review.refusals]
     if "ResourceQuota" in server.disabled_plugins:
         return []
-    return list(evaluate(creation.request, policies.quotas, server.limited_resources).refusals)
+    return list(quota_admission.evaluate(creation.request, policies.quotas, server.limited_resources).refusals)
 
 
 def prefix_paths(refusal: Refusal, path: str) -> Refusal:
@@ -172,6 +226,6 @@ def prefix_paths(refusal: Refusal, path: str) -> Refusal:
 
 
 __all__ = [
-    "CLAIMS", "RESOURCE_CLAIMS", "Creation", "EphemeralVolume", "Unparsable", "ephemeral_volumes", "makes_objects",
+    "CLAIMS", "Creation", "EphemeralVolume", "Unparsable", "ephemeral_volumes", "makes_objects",
     "object_charges", "objects_of", "prefix_paths", "refusals_of", "template_names",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ import msgspec
 from kubectl_kres.admission import limitrange as limitrange_object
 from kubectl_kres.admission.base.draft import Draft, parse_list
 from kubectl_kres.admission.base.outcome import FieldError, Outcome, Server, forbidden, invalid, number
-from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
+from kubectl_kres.admission.decoding import unknown_fields
 from kubectl_kres.admission.pod.aggregate import class_of
 from kubectl_kres.admission.pod.defaulting import decoded_draft, default_pod_level
 from kubectl_kres.admission.pod.validation import validate_containers, validate_pod_level

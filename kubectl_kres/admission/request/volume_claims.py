@@ -25,8 +25,8 @@ from kubectl_kres.admission.base.outcome import (
 from kubectl_kres.admission.base.resource_names import given_name
 from kubectl_kres.admission.quota.quota_admission import claim_request
 from kubectl_kres.admission.quota.usage import BETA_STORAGE_CLASS, storage_class_of
-from kubectl_kres.admission.request.made_objects import of_struct
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
+from kubectl_kres.admission.request.pod_objects import of_struct
 from kubectl_kres.admission.request.policy_answer import answer_request, not_valid
 from kubectl_kres.admission.structure.metadata_structure import metadata_errors, name_of
 from kubectl_kres.admission.structure.volume_structure import claim_errors, size_errors

@@ -9,14 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from kubectl_kres.admission.base import resource_names
 from kubectl_kres.admission.base.outcome import FieldError, Server, as_json, invalid, number, required, too_long
-from kubectl_kres.admission.base.resource_names import (
-    given_name,
-    label_faults,
-    mask_trailing_dash,
-    qualified_faults,
-    subdomain_faults,
-)
 from kubectl_kres.model.objects import Raw, integer, items, mapping, text, texts
 
 _RULE = "validation/tag"
@@ -40,7 +34,9 @@ def tag_errors(metadata: Any, path: str) -> Iterator[FieldError]:
     yield from label_errors(result.get("labels"), f"{path}.labels")
     size = 0
     for key, value in _tags(result.get("annotations")):
-        yield from (invalid(f"{path}.annotations", key, fault, _RULE) for fault in qualified_faults(key.lower()))
+        yield from (
+            invalid(f"{path}.annotations", key, fault, _RULE) for fault in resource_names.qualified_faults(key.lower())
+        )
         size += len(f"{key}{value}".encode("utf-8", "surrogatepass"))
     if size > _LARGEST:
         yield too_long(f"{path}.annotations", _LARGEST, _RULE)
@@ -49,7 +45,7 @@ def tag_errors(metadata: Any, path: str) -> Iterator[FieldError]:
 def label_errors(labels: Any, path: str, rule: str = _RULE) -> Iterator[FieldError]:
     """Source: apimachinery meta/v1/validation ValidateLabels."""
     for key, value in _tags(labels):
-        yield from (invalid(path, key, fault, rule) for fault in qualified_faults(key))
+        yield from (invalid(path, key, fault, rule) for fault in resource_names.qualified_faults(key))
         yield from (invalid(path, value, fault, rule) for fault in label_value_faults(value))
 
 
@@ -83,11 +79,14 @@ def metadata_errors(
     Source: apimachinery api/validation ValidateObjectMetaAccessor; batch/validation ValidateCronJobCreate.
     """
     metadata, kind = mapping(raw, "metadata"), raw.get("kind")
-    faults = faults or (label_faults if kind in _LABELS else subdomain_faults)
+    faults = faults or (resource_names.label_faults if kind in _LABELS else resource_names.subdomain_faults)
     head = text(metadata, "generateName")
-    name = given_name(text(metadata, "name"), head)
+    name = resource_names.given_name(text(metadata, "name"), head)
     if head and kind not in _LABELS:
-        yield from (invalid("metadata.generateName", head, fault, _NAME) for fault in faults(mask_trailing_dash(head)))
+        yield from (
+            invalid("metadata.generateName", head, fault, _NAME)
+            for fault in faults(resource_names.mask_trailing_dash(head))
+        )
     if not name:
         yield required("metadata.name", "name or generateName is required", _NAME)
     else:
@@ -102,7 +101,10 @@ def metadata_errors(
     yield from _owner_errors(owners, "metadata.ownerReferences", server)
     finalizers = texts(metadata, "finalizers")
     for finalizer in finalizers:
-        yield from (invalid("metadata.finalizers", finalizer, fault, _NAME) for fault in qualified_faults(finalizer))
+        yield from (
+            invalid("metadata.finalizers", finalizer, fault, _NAME)
+            for fault in resource_names.qualified_faults(finalizer)
+        )
     if {_ORPHAN, _FOREGROUND} <= set(finalizers):
         detail = f"finalizer {_ORPHAN} and {_FOREGROUND} cannot be both set"
         yield invalid("metadata.finalizers", finalizers, detail, _NAME)
@@ -176,4 +178,4 @@ def _format_owner(owner: Raw) -> str:
 def name_of(raw: Raw) -> str:
     """Return the name, or one like that which the server makes of ``generateName``."""
     metadata = mapping(raw, "metadata")
-    return given_name(text(metadata, "name"), text(metadata, "generateName"))
+    return resource_names.given_name(text(metadata, "name"), text(metadata, "generateName"))

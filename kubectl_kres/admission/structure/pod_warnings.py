@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from kubectl_kres.admission.base.draft import fraction, hidden_env, parse_list
 from kubectl_kres.admission.base.resource_names import label_faults
-from kubectl_kres.admission.decoding.decode import GATED_SOURCES
+from kubectl_kres.admission.decoding import GATED_SOURCES
 from kubectl_kres.admission.structure.metadata_structure import label_value_faults
 from kubectl_kres.admission.structure.pod_structure import whole_containers
 from kubectl_kres.admission.structure.security_structure import APP_ARMOR, SECCOMP, SECCOMP_OF_POD

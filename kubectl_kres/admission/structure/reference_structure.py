@@ -8,13 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from kubectl_kres.admission.base import resource_names
 from kubectl_kres.admission.base.outcome import FieldError, Server, duplicate, invalid, not_supported, number, required
-from kubectl_kres.admission.base.resource_names import (
-    label_faults,
-    mask_trailing_dash,
-    qualified_faults,
-    subdomain_faults,
-)
 from kubectl_kres.admission.base.text_rules import backstep_errors, key_faults, variable_faults
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.objects import Raw, items, text
@@ -54,7 +49,7 @@ def field_errors(reference: Raw, fields: tuple[str, ...], path: str) -> Iterator
         yield invalid(f"{path}.fieldPath", name, f"error converting fieldPath: {reason}", RULE)
     elif key is not None:
         key = key.lower() if head == "metadata.annotations" else key
-        yield from (invalid(path, key, fault, RULE) for fault in qualified_faults(key))
+        yield from (invalid(path, key, fault, RULE) for fault in resource_names.qualified_faults(key))
     else:
         name = "spec.nodeName" if name == "spec.host" else name
         if name not in fields:
@@ -108,7 +103,7 @@ def _divisor_errors(name: str, reference: Raw, path: str) -> Iterator[FieldError
 def key_errors(reference: Raw, path: str) -> Iterator[FieldError]:
     """Of a key of a ConfigMap or Secret. Source: validation.go validateConfigMapKeySelector."""
     name, key = text(reference, "name"), text(reference, "key")
-    yield from (invalid(f"{path}.name", name, fault, RULE) for fault in subdomain_faults(name))
+    yield from (invalid(f"{path}.name", name, fault, RULE) for fault in resource_names.subdomain_faults(name))
     if not key:
         yield required(f"{path}.key", rule=RULE)
     else:
@@ -125,7 +120,7 @@ def file_errors(reference: Raw, path: str) -> Iterator[FieldError]:
     if not volume:
         yield required(f"{path}.volumeName", rule=RULE)
     else:
-        yield from (invalid(f"{path}.volumeName", volume, fault, RULE) for fault in label_faults(volume))
+        yield from (invalid(f"{path}.volumeName", volume, fault, RULE) for fault in resource_names.label_faults(volume))
     if not file:
         yield required(f"{path}.path", rule=RULE)
     else:
@@ -138,7 +133,10 @@ def source_errors(reference: Raw, path: str) -> Iterator[FieldError]:
     if not name:
         yield required(f"{path}.name", rule=RULE)
     else:
-        yield from (invalid(f"{path}.name", name, fault, RULE) for fault in subdomain_faults(mask_trailing_dash(name)))
+        yield from (
+            invalid(f"{path}.name", name, fault, RULE)
+            for fault in resource_names.subdomain_faults(resource_names.mask_trailing_dash(name))
+        )
 
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")

@@ -6,16 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kubectl_kres.admission.base.outcome import (
-    FieldError,
-    Server,
-    as_json,
-    forbidden,
-    invalid,
-    not_supported,
-    number,
-    required,
-)
+from kubectl_kres.admission.base import outcome
 from kubectl_kres.admission.base.resource_names import label_faults
 from kubectl_kres.admission.base.text_rules import selector_matches, shown_selector
 from kubectl_kres.admission.structure.jobs import cron_errors, job_errors, own_errors
@@ -95,7 +86,7 @@ def checked_spec(raw: Raw, spec: Raw) -> Raw:
     return result
 
 
-def workload_errors(raw: Raw, path: str, *, created: bool = True) -> Iterator[FieldError]:
+def workload_errors(raw: Raw, path: str, *, created: bool = True) -> Iterator[outcome.FieldError]:
     """``path`` leads to the template; ``created`` False: of an update.
 
     Source: apps/validation, batch/validation; validation.go ValidateReplicationController.
@@ -109,11 +100,15 @@ def workload_errors(raw: Raw, path: str, *, created: bool = True) -> Iterator[Fi
     for key in _COUNTS.get("Job" if kind == "CronJob" else kind, ()):
         value = counted.get(key)
         if isinstance(value, int) and value < 0:
-            yield number(f"{item_path}.{key}", value, "must be greater than or equal to 0", "validation/non-negative")
+            yield outcome.number(
+                f"{item_path}.{key}", value, "must be greater than or equal to 0", "validation/non-negative"
+            )
     yield from _rollout_errors(kind, spec)
     service = text(spec, "serviceName")
     if kind == "StatefulSet" and service:
-        yield from (invalid("spec.serviceName", service, fault, "validation/name") for fault in label_faults(service))
+        yield from (
+            outcome.invalid("spec.serviceName", service, fault, "validation/name") for fault in label_faults(service)
+        )
     if kind in {"Job", "CronJob"}:
         yield from job_errors(counted, item_path)
         yield from own_errors(raw, created=created) if kind == "Job" else cron_errors(raw)
@@ -140,53 +135,53 @@ def workload_warnings(raw: Raw) -> Iterator[str]:
         yield f"spec.revisionHistoryLimit: {advice}"
 
 
-def _pod_errors(kind: str, spec: Raw, path: str) -> Iterator[FieldError]:
+def _pod_errors(kind: str, spec: Raw, path: str) -> Iterator[outcome.FieldError]:
     policy = spec.get("restartPolicy") or "Always"
     if policy != "Always":
-        yield not_supported(f"{path}.restartPolicy", str(policy), ("Always",), _CHOICE)
+        yield outcome.not_supported(f"{path}.restartPolicy", str(policy), ("Always",), _CHOICE)
     if spec.get("activeDeadlineSeconds") is not None:
         detail = f"activeDeadlineSeconds in {_LASTING[kind]} is not Supported"
-        yield forbidden(f"{path}.activeDeadlineSeconds", detail, _DEADLINE)
+        yield outcome.forbidden(f"{path}.activeDeadlineSeconds", detail, _DEADLINE)
 
 
-def _selector_errors(kind: str, selector: Raw | None, metadata: Raw, path: str) -> Iterator[FieldError]:
+def _selector_errors(kind: str, selector: Raw | None, metadata: Raw, path: str) -> Iterator[outcome.FieldError]:
     if selector is None and kind != "DaemonSet":
-        yield required("spec.selector", rule=_RULE)
+        yield outcome.required("spec.selector", rule=_RULE)
     faults = [*selector_errors(selector, "spec.selector", _RULE)]
     yield from faults
     if selector is not None and not selector.get("matchLabels") and not selector.get("matchExpressions"):
-        yield invalid("spec.selector", {}, f"empty selector is invalid for {_SELECTING[kind]}", _RULE)
+        yield outcome.invalid("spec.selector", {}, f"empty selector is invalid for {_SELECTING[kind]}", _RULE)
     elif faults:
         if kind != "DaemonSet":
             shown = shown_selector(selector or {})
-            error = invalid("spec.selector", shown, "invalid label selector", _RULE)
+            error = outcome.invalid("spec.selector", shown, "invalid label selector", _RULE)
             whole = error.text.removesuffix(": invalid label selector")
-            yield error if kind != "StatefulSet" else FieldError(error.field, error.reason, whole, _RULE)
+            yield error if kind != "StatefulSet" else outcome.FieldError(error.field, error.reason, whole, _RULE)
     elif selector is None or not selector_matches(selector, mapping(metadata, "labels")):
         yield _label_mismatch_error(metadata, path)
 
 
-def _older_selector_errors(spec: Raw, template: Raw, path: str) -> Iterator[FieldError]:
+def _older_selector_errors(spec: Raw, template: Raw, path: str) -> Iterator[outcome.FieldError]:
     """Of a ReplicationController, which selects the labels of its template if nothing else is said."""
     if spec.get("template") is None:
-        yield required(path, rule=_RULE)
+        yield outcome.required(path, rule=_RULE)
     metadata = mapping(template, "metadata")
     selector = mapping(spec, "selector") or mapping(metadata, "labels")
     if not selector:
-        yield required("spec.selector", rule=_RULE)
+        yield outcome.required("spec.selector", rule=_RULE)
     elif spec.get("template") is not None and not selector_matches(
         {"matchLabels": selector}, mapping(metadata, "labels")
     ):
         yield _label_mismatch_error(metadata, path)
 
 
-def _label_mismatch_error(metadata: Raw, path: str) -> FieldError:
+def _label_mismatch_error(metadata: Raw, path: str) -> outcome.FieldError:
     labels: Any = metadata.get("labels")
     shown = dict(sorted(mapping(metadata, "labels").items())) if labels is not None else None
-    return invalid(f"{path}.metadata.labels", shown, "`selector` does not match template `labels`", _RULE)
+    return outcome.invalid(f"{path}.metadata.labels", shown, "`selector` does not match template `labels`", _RULE)
 
 
-def _rollout_errors(kind: str, spec: Raw) -> Iterator[FieldError]:
+def _rollout_errors(kind: str, spec: Raw) -> Iterator[outcome.FieldError]:
     """Source: apps/validation ValidateDeploymentStrategy, ValidateDaemonSetUpdateStrategy, ValidateStatefulSetSpec."""
     match kind:
         case "Deployment":
@@ -197,12 +192,12 @@ def _rollout_errors(kind: str, spec: Raw) -> Iterator[FieldError]:
             yield from _stateful_set_errors(spec)
 
 
-def _deployment_errors(spec: Raw) -> Iterator[FieldError]:
+def _deployment_errors(spec: Raw) -> Iterator[outcome.FieldError]:
     strategy, path = mapping(spec, "strategy"), "spec.strategy"
     kind, rolling = text(strategy, "type") or _ROLLING, pointer(strategy, "rollingUpdate")
     if kind == _RECREATE:
         if rolling is not None:
-            yield forbidden(
+            yield outcome.forbidden(
                 f"{path}.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'", _RULE_ROLLOUT
             )
     elif kind == _ROLLING:
@@ -221,7 +216,7 @@ def _deployment_errors(spec: Raw) -> Iterator[FieldError]:
         yield _negative(item_path, deadline)
     if (_PROGRESS if deadline is None else deadline) <= ready:
         shown_deadline = _PROGRESS if deadline is None else deadline
-        yield number(item_path, shown_deadline, "must be greater than minReadySeconds", _RULE_ROLLOUT)
+        yield outcome.number(item_path, shown_deadline, "must be greater than minReadySeconds", _RULE_ROLLOUT)
 
 
 def _internal(rolling: Raw) -> Mapping[str, Any]:
@@ -231,7 +226,7 @@ def _internal(rolling: Raw) -> Mapping[str, Any]:
     }
 
 
-def _daemon_set_errors(strategy: Raw) -> Iterator[FieldError]:
+def _daemon_set_errors(strategy: Raw) -> Iterator[outcome.FieldError]:
     path, kind = "spec.updateStrategy", text(strategy, "type") or _ROLLING
     rolling = pointer(strategy, "rollingUpdate")
     if kind == _ON_DELETE:
@@ -250,14 +245,14 @@ def _daemon_set_errors(strategy: Raw) -> Iterator[FieldError]:
     if _amount(unavailable) and _amount(surge):
         yield _not_valid(f"{item_path}.maxSurge", surge, "may not be set when maxUnavailable is non-zero")
     elif not _amount(unavailable) and not _amount(surge):
-        yield required(f"{item_path}.maxUnavailable", "cannot be 0 when maxSurge is 0", _RULE_ROLLOUT)
+        yield outcome.required(f"{item_path}.maxUnavailable", "cannot be 0 when maxSurge is 0", _RULE_ROLLOUT)
 
 
-def _stateful_set_errors(spec: Raw) -> Iterator[FieldError]:
+def _stateful_set_errors(spec: Raw) -> Iterator[outcome.FieldError]:
     order, strategy = text(spec, "podManagementPolicy"), mapping(spec, "updateStrategy")
     if order and order not in {"OrderedReady", "Parallel"}:
         detail = "must be 'OrderedReady' or 'Parallel'"
-        yield invalid("spec.podManagementPolicy", order, detail, _RULE_ROLLOUT, typed=True)
+        yield outcome.invalid("spec.podManagementPolicy", order, detail, _RULE_ROLLOUT, typed=True)
     path, kind, rolling = "spec.updateStrategy", text(strategy, "type") or _ROLLING, pointer(strategy, "rollingUpdate")
     partition = integer(rolling or {}, "partition") or 0
     unavailable = (rolling or {}).get("maxUnavailable")
@@ -265,9 +260,9 @@ def _stateful_set_errors(spec: Raw) -> Iterator[FieldError]:
     if kind == _ON_DELETE:
         if rolling is not None:
             text_ = f"only allowed for updateStrategy '{_ROLLING}'"
-            yield invalid(f"{path}.rollingUpdate", shown, text_, _RULE_ROLLOUT)
+            yield outcome.invalid(f"{path}.rollingUpdate", shown, text_, _RULE_ROLLOUT)
     elif kind != _ROLLING:
-        yield invalid(
+        yield outcome.invalid(
             path, {"Type": kind, "RollingUpdate": shown}, f"must be '{_ROLLING}' or '{_ON_DELETE}'", _RULE_ROLLOUT
         )  # fmt: skip
     else:
@@ -280,13 +275,13 @@ def _stateful_set_errors(spec: Raw) -> Iterator[FieldError]:
         policy = text(kept or {}, key) or "Retain"
         if policy not in {"Retain", "Delete"}:
             item_path = f"spec.persistentVolumeClaimRetentionPolicy.{key}"
-            yield not_supported(item_path, policy, ("Retain", "Delete"), _RULE_ROLLOUT, in_order=True)
+            yield outcome.not_supported(item_path, policy, ("Retain", "Delete"), _RULE_ROLLOUT, in_order=True)
     start = integer(mapping(spec, "ordinals"), "start") or 0
     if start < 0:
         yield _negative("spec.ordinals.start", start)
 
 
-def _unavailable_errors(value: Any, path: str) -> Iterator[FieldError]:
+def _unavailable_errors(value: Any, path: str) -> Iterator[outcome.FieldError]:
     """Source: ValidateRollingUpdateStatefulSet."""
     shares = [*_share_errors(value, path, whole=True)]
     yield from shares
@@ -299,7 +294,7 @@ def _read_rollout_value(rolling: Raw, key: str, default: Any) -> Any:
     return default if value is None else value
 
 
-def _share_errors(value: Any, path: str, *, whole: bool) -> Iterator[FieldError]:
+def _share_errors(value: Any, path: str, *, whole: bool) -> Iterator[outcome.FieldError]:
     """``whole``: a percentage may not be more than all. Source: ValidatePositiveIntOrPercent."""
     if isinstance(value, str):
         if not re.fullmatch(_PERCENT, value):
@@ -318,38 +313,40 @@ def _amount(value: Any) -> int:
     return int(value)
 
 
-def _not_valid(path: str, value: Any, detail: str) -> FieldError:
-    return FieldError(path, "FieldValueInvalid", f"Invalid value: {as_json(value)}: {detail}", _RULE_ROLLOUT)
+def _not_valid(path: str, value: Any, detail: str) -> outcome.FieldError:
+    return outcome.FieldError(
+        path, "FieldValueInvalid", f"Invalid value: {outcome.as_json(value)}: {detail}", _RULE_ROLLOUT
+    )
 
 
-def _unsupported_type_error(path: str, value: Mapping[str, Any], choices: tuple[str, ...]) -> FieldError:
+def _unsupported_type_error(path: str, value: Mapping[str, Any], choices: tuple[str, ...]) -> outcome.FieldError:
     shown = ", ".join(f'"{choice}"' for choice in choices)
-    text_ = f"Unsupported value: {as_json(value)}: supported values: {shown}"
-    return FieldError(path, "FieldValueNotSupported", text_, _RULE_ROLLOUT)
+    text_ = f"Unsupported value: {outcome.as_json(value)}: supported values: {shown}"
+    return outcome.FieldError(path, "FieldValueNotSupported", text_, _RULE_ROLLOUT)
 
 
-def _negative(path: str, value: int) -> FieldError:
-    return number(path, value, "must be greater than or equal to 0", "validation/non-negative")
+def _negative(path: str, value: int) -> outcome.FieldError:
+    return outcome.number(path, value, "must be greater than or equal to 0", "validation/non-negative")
 
 
 RULE = "validation/autoscaler"
 _OWN = "must specify at least one Object or External metric to support scaling to zero replicas"
 
 
-def autoscaler_errors(raw: Raw, server: Server) -> Iterator[FieldError]:
+def autoscaler_errors(raw: Raw, server: outcome.Server) -> Iterator[outcome.FieldError]:
     """In the server's order. Source: autoscaling/validation.go validateHorizontalPodAutoscalerSpec."""
     yield from metadata_errors(raw, server)
     spec = mapping(raw, "spec")
     minimum, maximum = integer(spec, "minReplicas"), integer(spec, "maxReplicas") or 0
     bound = 0 if server.has_change("autoscaler/scale-to-zero") else 1
     if minimum is not None and minimum < bound:
-        yield number("spec.minReplicas", minimum, f"must be greater than or equal to {bound}", RULE)
+        yield outcome.number("spec.minReplicas", minimum, f"must be greater than or equal to {bound}", RULE)
     if maximum == 0:
         detail = "" if server.has_change("autoscaler/most-required") else "must be set and greater than 0"
-        yield required("spec.maxReplicas", detail, RULE)
+        yield outcome.required("spec.maxReplicas", detail, RULE)
     elif maximum < 0:
-        yield number("spec.maxReplicas", maximum, "must be greater than or equal to 1", RULE)
+        yield outcome.number("spec.maxReplicas", maximum, "must be greater than or equal to 1", RULE)
     if minimum is not None and maximum < minimum:
-        yield number("spec.maxReplicas", maximum, "must be greater than or equal to `minReplicas`", RULE)
+        yield outcome.number("spec.maxReplicas", maximum, "must be greater than or equal to `minReplicas`", RULE)
     if minimum == 0 and not any(text(metric, "type") in {"Object", "External"} for metric in items(spec, "metrics")):
-        yield forbidden("spec.metrics", _OWN, RULE)
+        yield outcome.forbidden("spec.metrics", _OWN, RULE)

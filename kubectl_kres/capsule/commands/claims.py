@@ -13,8 +13,7 @@ from msgspec import structs
 
 from kubectl_kres.capsule.commands.select_pools import claims
 from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail, with_ways
-from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
-from kubectl_kres.capsule.reports.claim.claims import Claims
+from kubectl_kres.capsule.reports.claim.claims import ClaimReport, Claims
 from kubectl_kres.capsule.reports.claim.sizing import size_claim, sizing_needs
 from kubectl_kres.capsule.reports.common.needs import failed_beside
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex

@@ -11,13 +11,7 @@ from functools import partial
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.capsule.commands.select_pools import CLAIM, POOL, claims, pools
 from kubectl_kres.capsule.reports.common.needs import is_whole, pooled_needs
-from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import (
-    ClaimExplanation,
-    Explaining,
-    PoolExplanation,
-    negative,
-    unseen_in,
-)
+from kubectl_kres.capsule.reports.explain import explain_claim_or_pool
 from kubectl_kres.capsule.reports.explain.explain_tenant import (
     TenantExplanation,
     TenantUsers,
@@ -47,7 +41,7 @@ class ClaimOrPoolExplainer(Explainer):
 
     def __init__(self, page: Page) -> None:
         super().__init__(page)
-        self._last_batch: tuple[AnswerBatch, Explaining] | None = None
+        self._last_batch: tuple[AnswerBatch, explain_claim_or_pool.Explaining] | None = None
 
     @classmethod
     def reads(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
@@ -95,9 +89,11 @@ class ClaimOrPoolExplainer(Explainer):
             draw_whole = self.page.brief(render.brief(result, more))
         row = render.row_of(result) if self._in_table(batch) else None
         yield ObjectAnswer(subject, result, draw_whole, row=row), None
-        failed_reads = unseen_in(result)
+        failed_reads = explain_claim_or_pool.unseen_in(result)
         run_summary.add_answer(
-            failed_reads, complete=is_whole(failed_reads), negative=self.page.options.exit_code and negative(result)
+            failed_reads,
+            complete=is_whole(failed_reads),
+            negative=self.page.options.exit_code and explain_claim_or_pool.negative(result),
         )
 
     def _tenant(
@@ -129,10 +125,10 @@ class ClaimOrPoolExplainer(Explainer):
         self.page.as_table = True
         return True
 
-    def _find_explaining(self, batch: AnswerBatch, run_summary: RunSummary) -> Explaining:
-        """Return the computation for a batch, and note its assumptions."""
+    def _find_explaining(self, batch: AnswerBatch, run_summary: RunSummary) -> explain_claim_or_pool.Explaining:
+        """For all objects of a turn; what is assumed is noted."""
         if self._last_batch is None or self._last_batch[0] is not batch:
-            explaining = Explaining(batch.store)
+            explaining = explain_claim_or_pool.Explaining(batch.store)
             run_summary.note_assumption(explaining.assumptions)
             self._last_batch = batch, explaining
         return self._last_batch[1]
@@ -146,18 +142,24 @@ def _tenant_lines(page: Page, value: TenantExplanation) -> Iterator[str]:
     return short.tenant_lines(value, same_source(page.options), color=page.color, width=page.width)
 
 
-def _lines(page: Page, value: ClaimExplanation | PoolExplanation, *, now: str, many: bool) -> Iterator[str]:
+def _lines(
+    page: Page,
+    value: explain_claim_or_pool.ClaimExplanation | explain_claim_or_pool.PoolExplanation,
+    *,
+    now: str,
+    many: bool,
+) -> Iterator[str]:
     steps, color, columns = page.options.steps, page.color, page.width
     if not (steps or page.options.whole or page.options.output == "wide"):
         from kubectl_kres.capsule.text import page as short
 
         plain = not speaks_unicode()
         source = same_source(page.options)
-        if isinstance(value, ClaimExplanation):
+        if isinstance(value, explain_claim_or_pool.ClaimExplanation):
             yield from short.claim_lines(value.claim, source, now=now, color=color, width=columns)
         else:
             yield from short.pool_lines(value.pool, now=now, ascii_only=plain, color=color, width=columns)
-    elif isinstance(value, ClaimExplanation):
+    elif isinstance(value, explain_claim_or_pool.ClaimExplanation):
         yield from render.claim_lines(value, steps=steps, now=now, color=color, width=columns)
     else:
         plain = not speaks_unicode()

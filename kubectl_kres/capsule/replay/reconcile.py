@@ -16,16 +16,7 @@ from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.quota.quota_admission import QuotaRequest, request_of
 from kubectl_kres.admission.quota.usage_drift import status_after
-from kubectl_kres.capsule.model import (
-    CapsuleCondition,
-    PoolAllocation,
-    PoolClaim,
-    PoolExhaustion,
-    ResourcePool,
-    ResourcePoolClaim,
-    ResourcePoolStatus,
-    quota_name,
-)
+from kubectl_kres.capsule import model
 from kubectl_kres.capsule.replay.world import (
     PoolWorld,
     distinct_worlds,
@@ -34,7 +25,7 @@ from kubectl_kres.capsule.replay.world import (
     with_quotas,
     without_quotas,
 )
-from kubectl_kres.capsule.rules import conditions
+from kubectl_kres.capsule.rules import assignment, conditions
 from kubectl_kres.capsule.rules.allocation import (
     Allocation,
     AmountFault,
@@ -51,14 +42,6 @@ from kubectl_kres.capsule.rules.allocation import (
     readable,
     texts,
     uid_of,
-)
-from kubectl_kres.capsule.rules.assignment import (
-    assign,
-    belongs_to_pool,
-    is_assigned,
-    is_writable,
-    refers_to_pool,
-    selected_namespaces,
 )
 from kubectl_kres.capsule.rules.managed_quota import managed_quota, quota_refusal, sync_fault
 from kubectl_kres.capsule.rules.webhooks import disassociate, refuse_pool, wants_release
@@ -119,7 +102,7 @@ def reconcile(world: PoolWorld, name: str) -> Reconciled:
     """
     faults: list[AmountFault] = []
     pool = world.pools[name]
-    spaces = tuple(selected_namespaces(pool, world.namespaces.values()))
+    spaces = tuple(assignment.selected_namespaces(pool, world.namespaces.values()))
     queue = _queue(world, pool, spaces, faults)
     world = _clean_namespaces(world, pool, spaces, queue)
     allocation = _allocate_pool(pool, queue, faults)
@@ -138,10 +121,10 @@ def reconcile(world: PoolWorld, name: str) -> Reconciled:
 
 def listable(shares: Iterable[ClaimShare]) -> bool:
     """Return whether a pool's status can hold these claims: no dot in a name, at most 63 characters."""
-    return all(is_writable(share.name) for share in shares)
+    return all(assignment.is_writable(share.name) for share in shares)
 
 
-def shares_of(pool: ResourcePool, faults: list[AmountFault] | None = None) -> list[ClaimShare]:
+def shares_of(pool: model.ResourcePool, faults: list[AmountFault] | None = None) -> list[ClaimShare]:
     """Return what the pool's status says is allocated, by namespace and within it in the order of allocation."""
     ref = ObjectRef("ResourcePool", pool.metadata.name)
     return [
@@ -157,19 +140,19 @@ def shares_of(pool: ResourcePool, faults: list[AmountFault] | None = None) -> li
 
 
 def _queue(
-    world: PoolWorld, pool: ResourcePool, spaces: Iterable[str], faults: list[AmountFault]
+    world: PoolWorld, pool: model.ResourcePool, spaces: Iterable[str], faults: list[AmountFault]
 ) -> list[ClaimCandidate]:
     """Return the claims that take part, in their order; an amount that is none is left out."""
     inside, result = frozenset(spaces), []
     for claim in world.claims.values():
         meta = claim.metadata
-        if belongs_to_pool(claim, pool) and meta.namespace in inside and not wants_release(claim):
+        if assignment.belongs_to_pool(claim, pool) and meta.namespace in inside and not wants_release(claim):
             ref = ObjectRef("ResourcePoolClaim", meta.name, meta.namespace)
             result.append(ClaimCandidate(claim, readable(claim.spec.claim, ref, "spec.claim", faults)))
     return in_order(result)
 
 
-def _allocate_pool(pool: ResourcePool, queue: Sequence[ClaimCandidate], faults: list[AmountFault]) -> Allocation:
+def _allocate_pool(pool: model.ResourcePool, queue: Sequence[ClaimCandidate], faults: list[AmountFault]) -> Allocation:
     """Return the allocation of a pool. A claim that is not in the queue any more holds nothing."""
     ref = ObjectRef("ResourcePool", pool.metadata.name)
     hard = readable(pool.spec.quota.hard, ref, "spec.quota.hard", faults)
@@ -208,12 +191,12 @@ def _written_back(world: PoolWorld, name: str, allocation: Allocation) -> PoolWo
 
 
 def _clean_namespaces(
-    world: PoolWorld, pool: ResourcePool, spaces: Sequence[str], queue: Sequence[ClaimCandidate]
+    world: PoolWorld, pool: model.ResourcePool, spaces: Sequence[str], queue: Sequence[ClaimCandidate]
 ) -> PoolWorld:
     """Without the quotas of namespaces that left; claims that are listed but take no part any more are let go."""
-    name, present = quota_name(pool.metadata.name), {candidate.uid for candidate in queue}
+    name, present = model.quota_name(pool.metadata.name), {candidate.uid for candidate in queue}
     gone = [(space, name) for space in pool.status.namespaces or () if space not in spaces]
-    leaving: dict[ClaimKey, ResourcePoolClaim] = {}
+    leaving: dict[ClaimKey, model.ResourcePoolClaim] = {}
     for share in shares_of(pool):
         claim = world.claims.get((share.namespace, share.name))
         if share.uid not in present and claim is not None and uid_of(claim) == share.uid:
@@ -221,7 +204,7 @@ def _clean_namespaces(
     return with_claims(without_quotas(world, gone), leaving)
 
 
-def _claim_with_turn(claim_turn: ClaimTurn) -> ResourcePoolClaim:
+def _claim_with_turn(claim_turn: ClaimTurn) -> model.ResourcePoolClaim:
     """Return the claim with what its turn says: claimable or exhausted."""
     claim = claim_turn.candidate.claim
     generation = claim.metadata.generation
@@ -231,7 +214,7 @@ def _claim_with_turn(claim_turn: ClaimTurn) -> ResourcePoolClaim:
     return _set_condition(claim, conditions.exhausted(reason, claim_turn.message(), generation))
 
 
-def _set_condition(claim: ResourcePoolClaim, condition: CapsuleCondition) -> ResourcePoolClaim:
+def _set_condition(claim: model.ResourcePoolClaim, condition: model.CapsuleCondition) -> model.ResourcePoolClaim:
     """Return the claim with one condition written; the very same if nothing is new."""
     capsule_conditions = conditions.set_condition(claim.status.conditions, condition)
     if capsule_conditions is claim.status.conditions and claim.status.condition is None:
@@ -240,12 +223,12 @@ def _set_condition(claim: ResourcePoolClaim, condition: CapsuleCondition) -> Res
 
 
 def _with_quotas(
-    world: PoolWorld, pool: ResourcePool, spaces: Sequence[str], shares: Sequence[ClaimShare]
+    world: PoolWorld, pool: model.ResourcePool, spaces: Sequence[str], shares: Sequence[ClaimShare]
 ) -> tuple[PoolWorld, str]:
     """Return the managed quotas as the API server takes them, counted; and what it says of the first that it
     refuses.
     """
-    message, written, name = "", dict[ClaimKey, ResourceQuota](), quota_name(pool.metadata.name)
+    message, written, name = "", dict[ClaimKey, ResourceQuota](), model.quota_name(pool.metadata.name)
     by_space: dict[str, list[ClaimShare]] = {}
     for share in shares:
         by_space.setdefault(share.namespace, []).append(share)
@@ -261,10 +244,10 @@ def _with_quotas(
 
 
 def _set_bound_conditions(
-    world: PoolWorld, pool: ResourcePool, turns: Sequence[ClaimTurn]
-) -> dict[ClaimKey, ResourcePoolClaim]:
+    world: PoolWorld, pool: model.ResourcePool, turns: Sequence[ClaimTurn]
+) -> dict[ClaimKey, model.ResourcePoolClaim]:
     """Return the claims with their Bound condition: waiting, unused, or needed for what is used in the namespace."""
-    hard, name = tuple(pool.spec.quota.hard or ()), quota_name(pool.metadata.name)
+    hard, name = tuple(pool.spec.quota.hard or ()), model.quota_name(pool.metadata.name)
     holders: dict[str, list[ClaimCandidate]] = {}
     for claim_turn in turns:
         if claim_turn.allocated:
@@ -274,7 +257,7 @@ def _set_bound_conditions(
         ref = ObjectRef("ResourceQuota", name, space)
         used = readable(world.quotas[space, name].status.used, ref, "status.used", None)
         needed |= {claim_candidate.uid for claim_candidate in in_use(used, hard, candidates)}
-    resource_pool_claims: dict[ClaimKey, ResourcePoolClaim] = {}
+    resource_pool_claims: dict[ClaimKey, model.ResourcePoolClaim] = {}
     for claim_turn in turns:
         claim = world.claims[key_of(claim_turn.candidate.claim)]
         generation, used_now = claim.metadata.generation, claim_turn.candidate.uid in needed
@@ -285,25 +268,27 @@ def _set_bound_conditions(
     return resource_pool_claims
 
 
-def _status(pool: ResourcePool, spaces: Sequence[str], allocation: Allocation, message: str) -> ResourcePoolStatus:
+def _status(
+    pool: model.ResourcePool, spaces: Sequence[str], allocation: Allocation, message: str
+) -> model.ResourcePoolStatus:
     """Return what the controller writes into the pool. ``claims`` stays an empty map once there was one."""
-    pool_claims: dict[str, tuple[PoolClaim, ...]] = {}
+    pool_claims: dict[str, tuple[model.PoolClaim, ...]] = {}
     for share in allocation.shares:
-        pool_claim = PoolClaim(share.name, share.namespace, share.uid, texts(share.amounts))
+        pool_claim = model.PoolClaim(share.name, share.namespace, share.uid, texts(share.amounts))
         pool_claims[share.namespace] = (*pool_claims.get(share.namespace, ()), pool_claim)
     exhaustions = {
-        name: PoolExhaustion(_unless_zero(exhausted.available), _unless_zero(exhausted.requesting))
+        name: model.PoolExhaustion(_unless_zero(exhausted.available), _unless_zero(exhausted.requesting))
         for name, exhausted in sorted(allocation.exhausted.items())
     }
     generation = pool.metadata.generation
     capsule_conditions = conditions.set_condition(pool.status.conditions, conditions.ready(message))
-    return ResourcePoolStatus(
+    return model.ResourcePoolStatus(
         observed_generation=generation,
         namespaces=tuple(spaces) or None,
         namespace_count=len(spaces),
         claim_count=len(allocation.shares),
         claims=pool_claims if pool_claims or pool.status.claims is not None else None,
-        allocation=PoolAllocation(texts(allocation.hard), texts(allocation.used), texts(allocation.available)),
+        allocation=model.PoolAllocation(texts(allocation.hard), texts(allocation.used), texts(allocation.available)),
         exhaustions=exhaustions or None,
         conditions=conditions.set_condition(
             capsule_conditions, conditions.pool_exhausted(generation, exhausted=bool(exhaustions))
@@ -349,7 +334,7 @@ def settle_world(world: PoolWorld, claims: Iterable[ClaimKey] = (), pools: Itera
     return distinct_worlds(rest)
 
 
-def pools_of(world: PoolWorld, claims: Sequence[ResourcePoolClaim | None]) -> tuple[str, ...]:
+def pools_of(world: PoolWorld, claims: Sequence[model.ResourcePoolClaim | None]) -> tuple[str, ...]:
     """Return the pools that an event of a claim wakes: those that the claim has an owner reference to, before or
     after.
     """
@@ -359,14 +344,16 @@ def pools_of(world: PoolWorld, claims: Sequence[ResourcePoolClaim | None]) -> tu
         if claim is not None
         for owner_reference in claim.metadata.owner_references or ()
     }
-    return tuple(name for name, pool in world.pools.items() if any(refers_to_pool(owner, pool) for owner in owners))
+    return tuple(
+        name for name, pool in world.pools.items() if any(assignment.refers_to_pool(owner, pool) for owner in owners)
+    )
 
 
 def unassigned_claims(world: PoolWorld, namespaces: Iterable[str]) -> tuple[ClaimKey, ...]:
     """Return the claims without a pool in some namespaces, in the order of the queue."""
     spaces = frozenset(namespaces)
     resource_pool_claims = [
-        claim for (space, _), claim in world.claims.items() if space in spaces and not is_assigned(claim)
+        claim for (space, _), claim in world.claims.items() if space in spaces and not assignment.is_assigned(claim)
     ]
     return tuple(key_of(claim) for claim in sorted(resource_pool_claims, key=queue_key))
 
@@ -377,7 +364,7 @@ def _assign_first_claim(task: _Task, maximum: int) -> list[_Task]:
     claim = task.world.claims.get(key)
     if claim is None:
         return [task._replace(claims=rest)]
-    resource_pool_claims = assign(claim, task.world.pools)[: max(maximum, 1)]
+    resource_pool_claims = assignment.assign(claim, task.world.pools)[: max(maximum, 1)]
     return [
         task._replace(
             world=with_claims(task.world, {key: resource_pool_claim}),
@@ -410,7 +397,9 @@ def _reconcile_first_pool(task: _Task) -> _Task:
     return _Task(world, _list_requeued_claims(world, pool, now), _add_names(rest, (*again, *others)), task.looks + 1)
 
 
-def _list_requeued_claims(world: PoolWorld, before: ResourcePool, now: ResourcePool) -> tuple[ClaimKey, ...]:
+def _list_requeued_claims(
+    world: PoolWorld, before: model.ResourcePool, now: model.ResourcePool
+) -> tuple[ClaimKey, ...]:
     """A change of a pool's namespaces makes claims without a pool be looked at, in the old and the new ones."""
     old, new = before.status.namespaces or (), now.status.namespaces or ()
     return unassigned_claims(world, (*old, *new)) if old != new else ()

@@ -8,40 +8,12 @@ from typing import Any
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.capsule.model import (
-    GROUP,
-    LABELS,
-    MANAGED_LABEL,
-    POOL_LABEL,
-    ResourcePool,
-    ResourcePoolClaim,
-    Tenant,
-    pool_of,
-    quota_name,
-    tenant_name,
-)
+from kubectl_kres.capsule import model
 from kubectl_kres.model.objects import ManagedMetadata, Metadata, ObjectRef, ResourceQuota
 from kubectl_kres.quantity import parse
+from kubectl_kres.reports.common import system
 from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.parts import Edit, RaiseQuota, Record
-from kubectl_kres.reports.common.system import (
-    AboutPod,
-    AboutPolicies,
-    AboutRefused,
-    AboutSharedQuotas,
-    Admitter,
-    KindAnswers,
-    ManagedQuotaAnswer,
-    MoreRoom,
-    NamespaceRules,
-    ObjectDescription,
-    ObjectHistory,
-    Ownership,
-    Question,
-    QuotaKeeper,
-    ReadRight,
-    System,
-)
 from kubectl_kres.store.store import ReadRequest, Store
 
 _GET, _LIST, _BOTH = ("get",), ("list",), ("get", "list")
@@ -56,18 +28,18 @@ _COMPUTED = frozenset({
     "generic.rules.mutating.projectcapsule.dev", "generic.rules.validating.projectcapsule.dev",
     "calculation.global-resource-quotas.validating.projectcapsule.dev",
 })  # fmt: skip
-_QUOTAS = tuple(ReadRight(kind, _LIST, "Capsule's quotas over several namespaces") for kind in _SHARED)
-_OWN = tuple(ReadRight(kind, _BOTH) for kind in ("ResourcePool", "ResourcePoolClaim"))
+_QUOTAS = tuple(system.ReadRight(kind, _LIST, "Capsule's quotas over several namespaces") for kind in _SHARED)
+_OWN = tuple(system.ReadRight(kind, _BOTH) for kind in ("ResourcePool", "ResourcePoolClaim"))
 
 
-def _reads(store: Store, question: Question) -> Iterable[ReadRequest] | None:
-    if isinstance(question, AboutPod):
+def _reads(store: Store, question: system.Question) -> Iterable[ReadRequest] | None:
+    if isinstance(question, system.AboutPod):
         return _reads_of_pools(store, question.namespace)
-    if isinstance(question, AboutPolicies):
+    if isinstance(question, system.AboutPolicies):
         return _reads_of_policies(store, question.namespace)
-    if isinstance(question, AboutRefused):
+    if isinstance(question, system.AboutRefused):
         return _reads_of_refused(store, question.namespace)
-    if isinstance(question, AboutSharedQuotas):
+    if isinstance(question, system.AboutSharedQuotas):
         from kubectl_kres.capsule.reports.common.shared_quotas import may_share, shared_needs
 
         return shared_needs(question.namespace) if may_share(question.quotas) else None
@@ -85,7 +57,7 @@ def _reads_of_pools(store: Store, namespace: str) -> Iterator[ReadRequest]:
 def _reads_of_policies(store: Store, namespace: str) -> Iterable[ReadRequest]:
     """Only where the namespace, its quotas or the webhooks that were read say that Capsule is there."""
     space = store.get("Namespace", namespace) if namespace else None
-    if not (tenant_name(space) if space is not None else _has_capsule(store, namespace)):
+    if not (model.tenant_name(space) if space is not None else _has_capsule(store, namespace)):
         return ()
     from kubectl_kres.capsule.reports.common.tenancy import tenancy_needs
 
@@ -95,33 +67,33 @@ def _reads_of_policies(store: Store, namespace: str) -> Iterable[ReadRequest]:
 def _reads_of_refused(store: Store, namespace: str) -> Iterator[ReadRequest]:
     """Two more reads where Capsule keeps a quota: what its pools have left, and who else claims of them."""
     yield from _reads_of_policies(store, namespace)
-    if any(map(pool_of, store.all("ResourceQuota", namespace or None))):
+    if any(map(model.pool_of, store.all("ResourceQuota", namespace or None))):
         yield ReadRequest("ResourcePool", required=False)
         yield ReadRequest("ResourcePoolClaim", namespace, required=False)
 
 
-def _describe(item: Any) -> ObjectDescription | None:
-    if not isinstance(item, ResourcePool | ResourcePoolClaim | Tenant):
+def _describe(item: Any) -> system.ObjectDescription | None:
+    if not isinstance(item, model.ResourcePool | model.ResourcePoolClaim | model.Tenant):
         return None
-    namespaces = None if isinstance(item, ResourcePoolClaim) else tuple(item.status.namespaces or ())
-    return ObjectDescription(namespaces=namespaces)
+    namespaces = None if isinstance(item, model.ResourcePoolClaim) else tuple(item.status.namespaces or ())
+    return system.ObjectDescription(namespaces=namespaces)
 
 
-def _history(item: Any) -> ObjectHistory | None:
-    if not isinstance(item, ResourcePool | ResourcePoolClaim):
+def _history(item: Any) -> system.ObjectHistory | None:
+    if not isinstance(item, model.ResourcePool | model.ResourcePoolClaim):
         return None
     from kubectl_kres.capsule.reports.overview import timeline_events
 
-    return ObjectHistory(events=tuple(timeline_events(item)))
+    return system.ObjectHistory(events=tuple(timeline_events(item)))
 
 
-def _explain_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -> NamespaceRules:
+def _explain_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -> system.NamespaceRules:
     del limits
     if not has_enforced_rules(store, namespace):
-        return NamespaceRules()
-    from kubectl_kres.capsule.reports.common.rule_summaries import summaries_of_namespace
+        return system.NamespaceRules()
+    from kubectl_kres.capsule.reports.common.tenancy import summaries_of_namespace
 
-    return NamespaceRules(summaries_of_namespace(store, namespace))
+    return system.NamespaceRules(summaries_of_namespace(store, namespace))
 
 
 def _extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicies:
@@ -135,23 +107,23 @@ def _extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicie
 def kept_quotas(store: Store, namespace: str) -> Mapping[str, str]:
     """Return the names of the quotas that pools keep in a namespace, with the pool."""
     quotas: Iterable[ResourceQuota] = store.all("ResourceQuota", namespace)
-    return {quota.metadata.name: pool for quota in quotas if (pool := pool_of(quota))}
+    return {quota.metadata.name: pool for quota in quotas if (pool := model.pool_of(quota))}
 
 
-def _explain_refusals(store: Store, namespace: str, findings: Iterable[Finding]) -> ManagedQuotaAnswer:
+def _explain_refusals(store: Store, namespace: str, findings: Iterable[Finding]) -> system.ManagedQuotaAnswer:
     if not kept_quotas(store, namespace):
-        return ManagedQuotaAnswer()
+        return system.ManagedQuotaAnswer()
     from kubectl_kres.capsule.reports.pool.pool_trail import claim_remedies, trails
 
-    return ManagedQuotaAnswer(trails(store, namespace, findings), claim_remedies(store, namespace))
+    return system.ManagedQuotaAnswer(trails(store, namespace, findings), claim_remedies(store, namespace))
 
 
-def _replace_raises(store: Store, ref: ObjectRef, edits: tuple[Edit, ...]) -> MoreRoom | None:
+def _replace_raises(store: Store, ref: ObjectRef, edits: tuple[Edit, ...]) -> system.MoreRoom | None:
     sources = tuple(_at_source(store, edit) for edit in edits)
     pools = kept_quotas(store, ref.namespace)
     kept = [edit for edit in sources if isinstance(edit, RaiseQuota) and edit.object.name in pools]
     if not kept:
-        return MoreRoom(sources)
+        return system.MoreRoom(sources)
     from kubectl_kres.capsule.reports.pool.pool_trail import more_room
 
     lacks: dict[str, dict[str, str]] = {}
@@ -168,7 +140,7 @@ def _at_source(store: Store, edit: Edit) -> Edit:
         return edit
     item = store.get(edit.object.kind, edit.object.name, edit.object.namespace)
     metadata = item.metadata if item is not None else Metadata()
-    labelled = any(key.startswith(LABELS) for key in metadata.labels or {})
+    labelled = any(key.startswith(model.LABELS) for key in metadata.labels or {})
     if not labelled and not any(owner.kind in _SOURCES for owner in metadata.owner_references or ()):
         return edit
     from kubectl_kres.capsule.reports.common.shared_quotas import source_of_quota
@@ -176,13 +148,13 @@ def _at_source(store: Store, edit: Edit) -> Edit:
     return source_of_quota(store, edit) or edit
 
 
-def _owner(metadata: Metadata) -> Ownership | None:
-    pool = (metadata.labels or {}).get(POOL_LABEL)
+def _owner(metadata: Metadata) -> system.Ownership | None:
+    pool = (metadata.labels or {}).get(model.POOL_LABEL)
     if pool:
         text = f"Capsule owns it for pool {pool}: claim more from the pool instead"
-        return Ownership(text, pool if metadata.name == quota_name(pool) else "")
+        return system.Ownership(text, pool if metadata.name == model.quota_name(pool) else "")
     text = distribution_sentence(metadata) if isinstance(metadata, ManagedMetadata) else ""
-    return Ownership(text, distributed=True) if text else None
+    return system.Ownership(text, distributed=True) if text else None
 
 
 def _shared_reports(store: Store, namespace: str) -> Iterator[Record]:
@@ -197,7 +169,7 @@ def has_enforced_rules(store: Store, namespace: str) -> bool:
     """Return whether something was read that Capsule may enforce on pods of the namespace."""
     if any(True for _ in store.all("GlobalResourceQuota")) or any(True for _ in store.all("RuleStatus", namespace)):
         return True
-    tenant: Tenant | None = store.get("Tenant", tenant_name(store.get("Namespace", namespace)))
+    tenant: model.Tenant | None = store.get("Tenant", model.tenant_name(store.get("Namespace", namespace)))
     return tenant is not None and any(rule.enforce is not None for rule in tenant.spec.rules or ())
 
 
@@ -205,7 +177,7 @@ def _has_capsule(store: Store, namespace: str) -> bool:
     """Return whether Capsule shows: by a label on a quota or LimitRange of the namespace, or by its webhooks."""
     for kind in ("ResourceQuota", "LimitRange"):
         for policy in store.all(kind, namespace or None):
-            if any(key.startswith(LABELS) for key in policy.metadata.labels or {}):
+            if any(key.startswith(model.LABELS) for key in policy.metadata.labels or {}):
                 return True
     return any(
         hook.name.endswith(_HOOKS)
@@ -224,7 +196,7 @@ def _rule_remedy(case: Any) -> Iterator[str]:
 _SOURCES = ("Tenant", "GlobalResourceQuota")
 _OWNERS = ("TenantResource", "GlobalTenantResource", "Tenant")
 #: Labels of what is distributed, of Capsule's versions from old to new.
-_LABELS = ("capsule.clastix.io/resources", "projectcapsule.dev/created-by", MANAGED_LABEL)
+_LABELS = ("capsule.clastix.io/resources", "projectcapsule.dev/created-by", model.MANAGED_LABEL)
 #: What starts the name of the field manager of what a TenantResource distributes.
 MANAGER = "projectcapsule.dev/resource"
 #: The value of the label on what a Tenant's own fields make.
@@ -239,7 +211,7 @@ def distribution_sentence(metadata: ManagedMetadata) -> str:
     """
     labels = metadata.labels or {}
     texts = list(_signs_of_capsule(metadata))
-    if not texts or POOL_LABEL in labels:
+    if not texts or model.POOL_LABEL in labels:
         return ""
     owner = next(
         (owner_reference for owner_reference in metadata.owner_references or () if owner_reference.kind in _OWNERS),
@@ -247,7 +219,7 @@ def distribution_sentence(metadata: ManagedMetadata) -> str:
     )
     if owner is not None:
         owner_text = f"{owner.kind}/{owner.name}"
-    elif labels.get(MANAGED_LABEL) == _OF_TENANT:
+    elif labels.get(model.MANAGED_LABEL) == _OF_TENANT:
         owner_text = "its Tenant"
     else:
         owner_text = "the TenantResource or GlobalTenantResource that distributes it"
@@ -271,10 +243,10 @@ def _signs_of_capsule(metadata: ManagedMetadata) -> Iterator[str]:
             yield f"label {label}={value}"
 
 
-SYSTEM = System(
+SYSTEM = system.System(
     "capsule",
-    GROUP,
-    answers=dict.fromkeys(("ResourcePool", "ResourcePoolClaim", "Tenant"), KindAnswers("capsule")),
+    model.GROUP,
+    answers=dict.fromkeys(("ResourcePool", "ResourcePoolClaim", "Tenant"), system.KindAnswers("capsule")),
     kinds={
         "in-lists": ("ResourcePool", "ResourcePoolClaim", *_SHARED, *_OF_TENANTS),
         "if-refused": ("GlobalResourceQuota", *_OF_TENANTS),
@@ -285,24 +257,24 @@ SYSTEM = System(
     },
     rights={
         "pods": (
-            ReadRight("ResourcePool", _BOTH, "what a pool has left"),
-            ReadRight("ResourcePoolClaim", _BOTH, "who else claims of a pool"),
-            ReadRight("Tenant", _BOTH, "the rules that a Tenant has for pods"),
-            ReadRight("RuleStatus", _LIST, "the same where Tenants may not be read"),
-            ReadRight("GlobalResourceQuota", _LIST, "quotas over several namespaces that refuse pods"),
-            ReadRight("CustomResourceDefinition", _GET, "Capsule's version", (f"tenants.{GROUP}",)),
+            system.ReadRight("ResourcePool", _BOTH, "what a pool has left"),
+            system.ReadRight("ResourcePoolClaim", _BOTH, "who else claims of a pool"),
+            system.ReadRight("Tenant", _BOTH, "the rules that a Tenant has for pods"),
+            system.ReadRight("RuleStatus", _LIST, "the same where Tenants may not be read"),
+            system.ReadRight("GlobalResourceQuota", _LIST, "quotas over several namespaces that refuse pods"),
+            system.ReadRight("CustomResourceDefinition", _GET, "Capsule's version", (f"tenants.{model.GROUP}",)),
         ),
-        "explain": (*_QUOTAS, ReadRight("Tenant", _GET, "what a Tenant's namespaces use of its quotas")),
+        "explain": (*_QUOTAS, system.ReadRight("Tenant", _GET, "what a Tenant's namespaces use of its quotas")),
         "quota": _QUOTAS,
         "claims": (
             *_OWN,
-            ReadRight("ResourceQuota", _BOTH, "the quota that a pool keeps in a namespace"),
-            ReadRight("Namespace", _BOTH, "which namespaces a pool selects"),
+            system.ReadRight("ResourceQuota", _BOTH, "the quota that a pool keeps in a namespace"),
+            system.ReadRight("Namespace", _BOTH, "which namespaces a pool selects"),
         ),
         "pools": (
             *_OWN,
-            ReadRight("ResourceQuota", _LIST, "the quotas that a pool keeps"),
-            ReadRight("Namespace", _LIST, "which namespaces a pool selects"),
+            system.ReadRight("ResourceQuota", _LIST, "the quotas that a pool keeps"),
+            system.ReadRight("Namespace", _LIST, "which namespaces a pool selects"),
         ),
     },
     over_pods={
@@ -314,6 +286,6 @@ SYSTEM = System(
     describe=_describe,
     history=_history,
     explain_namespace=_explain_namespace,
-    quotas=QuotaKeeper(_owner, _replace_raises, _explain_refusals, _shared_reports),
-    admission=Admitter(extend=_extend),
+    quotas=system.QuotaKeeper(_owner, _replace_raises, _explain_refusals, _shared_reports),
+    admission=system.Admitter(extend=_extend),
 )

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail
-from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
-from kubectl_kres.capsule.reports.claim.claims import Claims
+from kubectl_kres.capsule.reports.claim.claims import ClaimReport, Claims
 from kubectl_kres.capsule.reports.common.claim_state import WAITING
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.pool.pool_report import PoolReport, PoolUse

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kubectl_kres.admission.base.draft import Side, Slot
-from kubectl_kres.capsule.rules.workload_mutation import ratio_limit
+from kubectl_kres.capsule.rules.workload_rules import ratio_limit
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.provenance.journal import Check
 from kubectl_kres.quantity import Quantity, parse

@@ -15,7 +15,7 @@ from kubectl_kres.capsule.model import ResourcePoolClaim
 from kubectl_kres.capsule.replay.events import Create, PatchEvent, WorldEvent, replay, replay_all
 from kubectl_kres.capsule.replay.object_events import created_together
 from kubectl_kres.capsule.replay.world import PoolWorld, distinct_worlds, world_of
-from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
+from kubectl_kres.capsule.reports.claim.claims import ClaimReport
 from kubectl_kres.capsule.reports.common.claim_state import HELD, claim_standing_of
 from kubectl_kres.capsule.reports.unblock.actions import ref_of
 from kubectl_kres.capsule.rules.allocation import ClaimKey, key_of, queue_key

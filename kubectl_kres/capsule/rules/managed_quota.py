@@ -12,14 +12,7 @@ from kubectl_kres.admission.quota import quota_object
 from kubectl_kres.capsule.model import GROUP, MANAGED_LABEL, POOL_LABEL, VERSION, ResourcePool, quota_name
 from kubectl_kres.capsule.rules.allocation import ClaimShare, add_amounts, readable
 from kubectl_kres.capsule.rules.assignment import LONGEST_NAME
-from kubectl_kres.model.objects import (
-    ManagedMetadata,
-    ObjectRef,
-    OwnerReference,
-    ResourceQuota,
-    ResourceQuotaSpec,
-    ScopeSelector,
-)
+from kubectl_kres.model import objects
 from kubectl_kres.provenance.journal import Derive, Source, Term
 from kubectl_kres.quantity import Quantity, parse
 
@@ -57,25 +50,25 @@ def terms_of(pool: ResourcePool, shares: Iterable[ClaimShare]) -> tuple[Derive, 
 
 
 def managed_quota(
-    pool: ResourcePool, namespace: str, shares: Iterable[ClaimShare], stored: ResourceQuota | None = None
-) -> ResourceQuota:
+    pool: ResourcePool, namespace: str, shares: Iterable[ClaimShare], stored: objects.ResourceQuota | None = None
+) -> objects.ResourceQuota:
     """Return the quota as the pool writes it. ``stored``: what is there under its name, whose other labels and status
     stay.
 
     It is not written where nothing differs but the notation of an amount.
     """
     hard = {name: str(quantity) for name, quantity in hard_of(pool, shares).items()}
-    spec = ResourceQuotaSpec(hard or None, pool.spec.quota.scopes or None, _without_blanks(pool))
+    spec = objects.ResourceQuotaSpec(hard or None, pool.spec.quota.scopes or None, _without_blanks(pool))
     name, meta = pool.metadata.name, pool.metadata
-    resource_quota = stored or ResourceQuota(metadata=ManagedMetadata(quota_name(name), namespace))
+    resource_quota = stored or objects.ResourceQuota(metadata=objects.ManagedMetadata(quota_name(name), namespace))
     labels = {**(resource_quota.metadata.labels or {}), POOL_LABEL: name, MANAGED_LABEL: "controller"}
-    owner = OwnerReference("ResourcePool", name, meta.uid, f"{GROUP}/{VERSION}", controller=True)
+    owner = objects.OwnerReference("ResourcePool", name, meta.uid, f"{GROUP}/{VERSION}", controller=True)
     metadata = structs.replace(resource_quota.metadata, labels=labels, owner_references=(owner,))
     written = structs.replace(resource_quota, metadata=metadata, spec=spec)
     return stored if stored is not None and _compared_fields(stored) == _compared_fields(written) else written
 
 
-def _without_blanks(pool: ResourcePool) -> ScopeSelector | None:
+def _without_blanks(pool: ResourcePool) -> objects.ScopeSelector | None:
     """Return the scope selector as a quota is stored with it: an empty list of values is none."""
     selector = pool.spec.quota.scope_selector
     if selector is None:
@@ -87,15 +80,15 @@ def _without_blanks(pool: ResourcePool) -> ScopeSelector | None:
     return structs.replace(selector, match_expressions=expressions or None)
 
 
-def _compared_fields(quota: ResourceQuota) -> tuple[object, ...]:
+def _compared_fields(quota: objects.ResourceQuota) -> tuple[object, ...]:
     """Return what two quotas are compared by; equal amounts are equal in any notation."""
     meta, spec = quota.metadata, quota.spec
-    hard = readable(spec.hard, ObjectRef("ResourceQuota", meta.name, meta.namespace), "spec.hard", None)
+    hard = readable(spec.hard, objects.ObjectRef("ResourceQuota", meta.name, meta.namespace), "spec.hard", None)
     owners = [owner_reference for owner_reference in meta.owner_references or () if owner_reference.controller]
     return meta.labels, [(owner.kind, owner.uid) for owner in owners], hard, spec.scopes or (), spec.scope_selector
 
 
-def quota_refusal(quota: ResourceQuota, stored: ResourceQuota | None = None) -> Refusal | None:
+def quota_refusal(quota: objects.ResourceQuota, stored: objects.ResourceQuota | None = None) -> Refusal | None:
     """Return why the API server would not take the quota: names, negative amounts, scopes that do not fit or would
     change.
     """
@@ -119,4 +112,4 @@ def sync_fault(refusal: Refusal) -> str:
 
 
 def _defaults(pool: ResourcePool) -> dict[str, Quantity]:
-    return readable(pool.spec.defaults, ObjectRef("ResourcePool", pool.metadata.name), "spec.defaults", None)
+    return readable(pool.spec.defaults, objects.ObjectRef("ResourcePool", pool.metadata.name), "spec.defaults", None)

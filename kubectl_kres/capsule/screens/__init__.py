@@ -21,13 +21,12 @@ class CapsuleScreens(TuiSystem):
 
     def panes(self) -> Mapping[str, Any]:
         from kubectl_kres.capsule.screens.claim_screen import ClaimPane
-        from kubectl_kres.capsule.screens.pool_screen import PoolPane
-        from kubectl_kres.capsule.screens.pool_users import TenantUsersPane
+        from kubectl_kres.capsule.screens.pool_screen import PoolPane, TenantUsersPane
 
         return {"ResourcePool": PoolPane, "ResourcePoolClaim": ClaimPane, "Tenant": TenantUsersPane}
 
     def users(self) -> Mapping[str, Any]:
-        from kubectl_kres.capsule.screens.pool_users import PoolUsersPane, TenantUsersPane
+        from kubectl_kres.capsule.screens.pool_screen import PoolUsersPane, TenantUsersPane
 
         return {"ResourcePool": PoolUsersPane, "Tenant": TenantUsersPane}
 

@@ -8,7 +8,7 @@ from operator import attrgetter
 from msgspec import Struct
 
 from kubectl_kres.capsule.model import ResourcePoolClaim
-from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
+from kubectl_kres.capsule.reports.claim.claims import ClaimReport
 from kubectl_kres.capsule.reports.common.claim_state import WAITING
 from kubectl_kres.capsule.reports.common.needs import claims_needs
 from kubectl_kres.capsule.reports.overview import CLAIM_STATES, claim_severity
@@ -18,7 +18,7 @@ from kubectl_kres.capsule.text import NO_CAPSULE
 from kubectl_kres.capsule.text.claim import amounts_table, remedy_lines, state_lines, status_lines
 from kubectl_kres.capsule.text.claims import TONES
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.overview.lines import SIGNS
+from kubectl_kres.render.overview import SIGNS
 from kubectl_kres.render.text.line import Line, Tone, age_text, tone_lines, wrap_text
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kubectl_kres.capsule.reports.claim.claim_report import Amount, ClaimReport, VerbEffect
+from kubectl_kres.capsule.reports.claim.claims import Amount, ClaimReport, VerbEffect
 from kubectl_kres.capsule.reports.common.claim_state import WAITING
 from kubectl_kres.capsule.reports.common.needs import pooled_needs
 from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import ClaimExplanation, PoolOption, explain_claim

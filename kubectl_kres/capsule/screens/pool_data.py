@@ -6,8 +6,7 @@ from time import perf_counter, thread_time
 
 from kubectl_kres.capsule.model import ResourcePoolClaim
 from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail
-from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
-from kubectl_kres.capsule.reports.claim.claims import Claims
+from kubectl_kres.capsule.reports.claim.claims import ClaimReport, Claims
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.overview import FEW
 from kubectl_kres.store.store import Store

@@ -15,7 +15,7 @@ from kubectl_kres.capsule.screens.pool_data import scene_of
 from kubectl_kres.capsule.text import NO_CAPSULE
 from kubectl_kres.capsule.text.pools import pool_lines
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.overview.lines import SIGNS
+from kubectl_kres.render.overview import SIGNS
 from kubectl_kres.render.text.line import Line, Tone, fine_bar
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows

@@ -31,7 +31,7 @@ class CapsuleText(RenderSystem):
 
     def namespace_lines(self, policy_explanation: PolicyExplanation, width: int) -> Iterator[Line]:
         if policy_explanation.rules:
-            from kubectl_kres.capsule.text.rules import rule_lines
+            from kubectl_kres.capsule.text.claim_or_pool import rule_lines
 
             yield from rule_lines(policy_explanation.rules, width)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.capsule.reports.claim.claim_report import Amount, ClaimReport, ManagedQuota, VerbEffect
+from kubectl_kres.capsule.reports.claim.claims import Amount, ClaimReport, ManagedQuota, VerbEffect
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
 from kubectl_kres.capsule.text.claims import TONES, asks_words, short_words
 from kubectl_kres.model.objects import ObjectRef

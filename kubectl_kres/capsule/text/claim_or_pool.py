@@ -1,6 +1,8 @@
 """Explanations of claims and pools as text: verdict and remedy first, then how it came about.
 
 The explanation of a Tenant as text.
+
+A Tenant's rules about pods as text.
 """
 
 from __future__ import annotations
@@ -8,19 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import (
-    ClaimExplanation,
-    Compared,
-    PoolExplanation,
-    PoolOption,
-    QueueTurn,
-    StoredCondition,
-)
+from kubectl_kres.capsule.reports.explain import explain_claim_or_pool
 from kubectl_kres.capsule.reports.explain.explain_tenant import TenantExplanation, TenantItem, TenantUse, TenantUsers
 from kubectl_kres.capsule.text.claim import claim_brief, may_lines, nothing_helps, quota_lines, ways_lines
 from kubectl_kres.capsule.text.claims import TONES
 from kubectl_kres.capsule.text.pools import pool_brief, pool_lines, pool_word
-from kubectl_kres.capsule.text.rules import rule_lines
 from kubectl_kres.provenance.journal import Check, Derive
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.render.quota.quota_blocks import tree_lines
@@ -40,8 +34,34 @@ from kubectl_kres.render.text.line import (
 from kubectl_kres.render.text.remarks import last_edit_texts, remarks
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.object_list import Row
+from kubectl_kres.reports.common.parts import RuleSummary
 from kubectl_kres.reports.common.resource_lists import join_words
 from kubectl_kres.reports.quota.usage_tree import parent_node
+
+
+def rule_lines(rules: Sequence[RuleSummary], width: int) -> Iterator[Line]:
+    """Yield what each rule does, in their order; of several about one value the last one decides."""
+    if not rules:
+        return
+    yield []
+    yield [("strong", "rules about pods; of several about one value the last decides")]
+    for rule in rules:
+        yield from tone_lines("", wrap_text(rule_text(rule), width, first="  ", rest="    "))
+        yield from tone_lines("quiet", wrap_text(str(rule.source), width, first="    ", rest="      "))
+
+
+def rule_text(rule: RuleSummary) -> str:
+    """Return what a rule does, to which namespaces and values."""
+    parts = [*rule.policies]
+    if rule.classes:
+        parts.append(f"QoS class {', '.join(rule.classes)}")
+    head = f"{rule.action} " if rule.action else ""
+    targets_text = f" at {', '.join(rule.targets)}" if rule.targets else ""
+    which = f", in namespaces with {rule.selector}" if rule.selector else ""
+    quotas = f"makes {'; '.join(rule.quotas)}" if rule.quotas else ""
+    text = f"{head}{'; '.join(parts)}{targets_text}" if parts else head.strip()
+    return f"{'; '.join(filter(None, (text, quotas)))}{which}"
+
 
 #: Resources that are named of those of which more is used than there is.
 _OVER = 2
@@ -59,9 +79,9 @@ RESULTS = {
 }
 
 
-def row_of(value: ClaimExplanation | PoolExplanation) -> Row:
-    """Return the row of a claim or pool in a table."""
-    if isinstance(value, ClaimExplanation):
+def row_of(value: explain_claim_or_pool.ClaimExplanation | explain_claim_or_pool.PoolExplanation) -> Row:
+    """Return the row of one of many objects."""
+    if isinstance(value, explain_claim_or_pool.ClaimExplanation):
         claim = value.claim
         fix = claim.ways[0].text if claim.ways else ""
         return Row(
@@ -78,13 +98,22 @@ def row_of(value: ClaimExplanation | PoolExplanation) -> Row:
     return Row(pool.subject, word, tone, reason or (pool.warnings[0] if pool.warnings else ""))
 
 
-def brief(value: ClaimExplanation | PoolExplanation, more: str) -> Brief:
+def brief(value: explain_claim_or_pool.ClaimExplanation | explain_claim_or_pool.PoolExplanation, more: str) -> Brief:
     """In few words. ``more``: the command that gives the whole answer."""
-    return claim_brief(value.claim, more) if isinstance(value, ClaimExplanation) else pool_brief(value.pool, more)
+    return (
+        claim_brief(value.claim, more)
+        if isinstance(value, explain_claim_or_pool.ClaimExplanation)
+        else pool_brief(value.pool, more)
+    )
 
 
 def claim_lines(
-    claim_explanation: ClaimExplanation, *, steps: bool = False, now: str = "", color: bool = False, width: int = 80
+    claim_explanation: explain_claim_or_pool.ClaimExplanation,
+    *,
+    steps: bool = False,
+    now: str = "",
+    color: bool = False,
+    width: int = 80,
 ) -> Iterator[str]:
     """Yield every line about a claim. ``steps``: with every turn of the queue and every term of the quota."""
     for line in claim_page(claim_explanation, steps=steps, width=width, now=now):
@@ -92,7 +121,7 @@ def claim_lines(
 
 
 def explain_pool_lines(
-    pool_explanation: PoolExplanation,
+    pool_explanation: explain_claim_or_pool.PoolExplanation,
     *,
     steps: bool = False,
     now: str = "",
@@ -105,8 +134,10 @@ def explain_pool_lines(
         yield draw(line, color=color)
 
 
-def claim_page(claim_explanation: ClaimExplanation, *, steps: bool, width: int, now: str = "") -> Iterator[Line]:
-    """Yield the lines of ``claim_lines`` without colors."""
+def claim_page(
+    claim_explanation: explain_claim_or_pool.ClaimExplanation, *, steps: bool, width: int, now: str = ""
+) -> Iterator[Line]:
+    """Yield the same as ``claim_lines``, not drawn yet."""
     claim = claim_explanation.claim
     name = claim.subject.key
     state = f"would be {claim.state}" if claim.predicted else claim.state
@@ -133,7 +164,7 @@ def claim_page(claim_explanation: ClaimExplanation, *, steps: bool, width: int, 
     yield from remarks(groups, (), claim.unseen, width)
 
 
-def _remedies(claim_explanation: ClaimExplanation, width: int) -> Iterator[Line]:
+def _remedies(claim_explanation: explain_claim_or_pool.ClaimExplanation, width: int) -> Iterator[Line]:
     claim = claim_explanation.claim
     if not claim.ways and not claim.is_waiting:
         return
@@ -150,8 +181,8 @@ def _titled_lines(title: str, texts: Sequence[str], width: int) -> Iterator[Line
         yield from tone_lines("", wrap_text(text, width, first="  ", rest="    "))
 
 
-def option_text(pool_option: PoolOption) -> str:
-    """Return whether a pool that serves the namespace has room for the claim."""
+def option_text(pool_option: explain_claim_or_pool.PoolOption) -> str:
+    """Return how a pool that serves the namespace suits the claim."""
     named = " (named)" if pool_option.named else ""
     if pool_option.missing:
         chance = ", which of the two is seen first is random" if pool_option.verdict == "either" else ""
@@ -180,7 +211,9 @@ def _checks(checks: Sequence[Check], width: int) -> Iterator[Line]:
             yield from tone_lines("bad", wrap_text(text, width, first="  ", rest="    "))
 
 
-def _turn_lines(turns: Sequence[QueueTurn], *, steps: bool, width: int, now: str) -> Iterator[Line]:
+def _turn_lines(
+    turns: Sequence[explain_claim_or_pool.QueueTurn], *, steps: bool, width: int, now: str
+) -> Iterator[Line]:
     if not turns:
         return
     yield [("", "")]
@@ -208,8 +241,8 @@ def _turn_lines(turns: Sequence[QueueTurn], *, steps: bool, width: int, now: str
             yield from tone_lines("warn", wrap_text(compared_text(compared), width, first=indent, rest=f"{indent}  "))
 
 
-def compared_text(compared: Compared) -> str:
-    """Return the comparison of one resource in the turn of a claim."""
+def compared_text(compared: explain_claim_or_pool.Compared) -> str:
+    """Return how one resource fares at a claim's turn."""
     requested_text = f"{compared.resource}: asks for {compared.asked}"
     if compared.closed_by is not None:
         return f"{requested_text}; blocked by {compared.closed_by.key}"
@@ -227,7 +260,7 @@ def _left_out(kept: int, waiting: int) -> str:
     return f"not shown: {' and '.join(parts)}" if parts else ""
 
 
-def _conditions(stored_conditions: Sequence[StoredCondition], width: int) -> Iterator[Line]:
+def _conditions(stored_conditions: Sequence[explain_claim_or_pool.StoredCondition], width: int) -> Iterator[Line]:
     if not stored_conditions:
         return
     yield [("", "")]
@@ -256,7 +289,7 @@ def _term(path: str) -> str:
 
 
 def pool_page(
-    pool_explanation: PoolExplanation, *, steps: bool, ascii_only: bool, width: int, now: str = ""
+    pool_explanation: explain_claim_or_pool.PoolExplanation, *, steps: bool, ascii_only: bool, width: int, now: str = ""
 ) -> Iterator[Line]:
     """Yield the lines of ``explain_pool_lines`` without colors."""
     yield from pool_lines(pool_explanation.pool, whole=True, ascii_only=ascii_only, width=width, now=now)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from kubectl_kres.capsule.reports.claim.claim_report import Amount, ClaimReport
+from kubectl_kres.capsule.reports.claim.claims import Amount, ClaimReport
 from kubectl_kres.capsule.reports.common.claim_state import STUCK
 from kubectl_kres.capsule.reports.pool.pool_trail import waiting_words
 from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, pad_text, size, tone_lines, wrap_text

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 
-from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport, QuotaLine
+from kubectl_kres.capsule.reports.claim.claims import ClaimReport, QuotaLine
 from kubectl_kres.capsule.reports.explain.explain_tenant import TenantExplanation
 from kubectl_kres.capsule.reports.pool.pool_report import PoolReport
 from kubectl_kres.capsule.text.claim import amounts_table, nothing_helps, state_lines, way_lines
-from kubectl_kres.capsule.text.claim_or_pool import tenant_head, use_text
+from kubectl_kres.capsule.text.claim_or_pool import rule_text, tenant_head, use_text
 from kubectl_kres.capsule.text.claims import asks_words
 from kubectl_kres.capsule.text.pools import head_lines, lacks_text, uses_lines
 from kubectl_kres.capsule.text.pools import pool_lines as whole_pool_lines
-from kubectl_kres.capsule.text.rules import rule_text
 from kubectl_kres.render.text.line import (
     LABEL,
     Line,

@@ -12,16 +12,7 @@ from msgspec import structs
 from kubectl_kres.cli.args.flags import same_source
 from kubectl_kres.cli.args.options import ALLOW_PARTIAL, CHECKABLE, CHECKED, NO_SEEN, OUTPUT, SERVER, Options
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.run.run_loop import (
-    ObjectAnswer,
-    Page,
-    Query,
-    RunContext,
-    RunSummary,
-    build_runner,
-    gc_disabled,
-    read_yaml,
-)
+from kubectl_kres.cli.run import run_loop
 from kubectl_kres.cli.select.check_contexts import check_contexts
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
 from kubectl_kres.errors import InputError, UsageError, on_one_line
@@ -31,9 +22,8 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render import check as sarif
 from kubectl_kres.render import check as text
 from kubectl_kres.render.text import data
-from kubectl_kres.reports.check.check import UNREAD, check, mark_known, worst_first
+from kubectl_kres.reports.check.check import UNREAD, check, mark_known, select_codes, worst_first
 from kubectl_kres.reports.check.finding import SEVERITIES, CheckFinding
-from kubectl_kres.reports.check.registry import select_codes
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.system import answers_about
 
@@ -45,12 +35,12 @@ _NEVER = "never"
 
 def run(options: Options, words: tuple[str, ...]) -> int:
     """All findings of a cluster or of files."""
-    with gc_disabled():
-        return build_runner(plan)(options, words)
+    with run_loop.gc_disabled():
+        return run_loop.build_runner(plan)(options, words)
 
 
-def plan(options: Options, words: tuple[str, ...]) -> Query:
-    """Return the query. Raises UsageError for arguments and unknown codes, InputError for an unreadable baseline."""
+def plan(options: Options, words: tuple[str, ...]) -> run_loop.Query:
+    """Raises UsageError for words and for codes that no rule has, InputError for a baseline that cannot be read."""
     if words:
         raise UsageError(
             f"check looks at all of a namespace, or of files; it takes no names, not {on_one_line(words[0])}",
@@ -58,7 +48,7 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
         )
     codes = select_codes(options.select, options.ignore, ("--select", "--ignore"))
     baseline = _baseline(options.baseline) if options.baseline else frozenset()
-    return Query(partial(CheckPage, options, codes, baseline), words)
+    return run_loop.Query(partial(CheckPage, options, codes, baseline), words)
 
 
 def _baseline(path: str) -> frozenset[tuple[str, str, str]]:
@@ -84,8 +74,8 @@ def _baseline(path: str) -> frozenset[tuple[str, str, str]]:
 _WRITTEN = "kubectl kres check -o json > FILE writes a baseline"
 
 
-class CheckPage(Page):
-    """The findings, the worst first."""
+class CheckPage(run_loop.Page):
+    """All findings, the worst first."""
 
     kind = _KIND
     as_table = True
@@ -98,14 +88,18 @@ class CheckPage(Page):
         self._complete = True
 
     def run(
-        self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
-    ) -> Iterator[ObjectAnswer]:
-        """Yield the findings, once all objects were checked."""
+        self,
+        request_context: run_loop.RunContext,
+        source: ObjectSource,
+        inputs: Input,
+        run_summary: run_loop.RunSummary,
+    ) -> Iterator[run_loop.ObjectAnswer]:
+        """The findings, once everything was looked at."""
         run_summary.listed = False
         server, assumptions = request_context.server_of(source.version())
         now = source.store.origin.time or current_time()
         options = EvaluationOptions(
-            server, (*source.assumptions, *assumptions), now, read_yaml, not self.options.no_seen
+            server, (*source.assumptions, *assumptions), now, run_loop.read_yaml, not self.options.no_seen
         )
         located = _Located(inputs, same_source(self.options))
         kept: dict[str, list[CheckFinding]] = {name: [] for name in SEVERITIES}
@@ -132,10 +126,10 @@ class CheckPage(Page):
             run_summary.add_answer((), complete=True, negative=True)
         if self._beyond and self.options.output not in {"text", "brief"}:
             run_summary.note(f"{self._beyond} more findings are not listed")
-        yield from (ObjectAnswer(None, check_finding) for check_finding in check_findings[:MOST])
+        yield from (run_loop.ObjectAnswer(None, check_finding) for check_finding in check_findings[:MOST])
 
-    def table(self, answers: Sequence[ObjectAnswer]) -> Iterable[str]:
-        """Yield the lines of the findings, or of one SARIF document."""
+    def table(self, answers: Sequence[run_loop.ObjectAnswer]) -> Iterable[str]:
+        """Text, or one SARIF document."""
         check_findings: list[CheckFinding] = [answer.report for answer in answers]
         if self.options.output == "sarif":
             return data.to_json(sarif.document(check_findings, complete=self._complete)).split("\n")

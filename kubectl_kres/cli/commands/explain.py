@@ -129,11 +129,11 @@ class ExplainPage(Page):
     def __init__(self, options: Options, *, after_change: bool = False) -> None:
         """``after_change``: the files are a change, and the named objects are explained as they are after it."""
         super().__init__(options)
-        self._applied: FilesApplied | None = None
+        self._files_applied: FilesApplied | None = None
         if options.filenames:
             from kubectl_kres.cli.simulation.files_applied import FilesApplied
 
-            self._applied = FilesApplied(options, after_change=after_change)
+            self._files_applied = FilesApplied(options, after_change=after_change)
         self._words: list[str] = []
         self._blocks = 0
         self._lined = False
@@ -141,10 +141,10 @@ class ExplainPage(Page):
         self._explainers: dict[type[Explainer], Explainer] = {}
         self._outlines: tuple[Store, Outlines] | None = None
         self._rows: object_list.Rows | None = None
-        self._alike: TextOnlyDifference[Explanation] | None = None
+        self._similar: TextOnlyDifference[Explanation] | None = None
         self._table: object_list.PrintedTable | None = None
         #: What objects of the table are called by their names alone: those of the first of its kinds.
-        self._plain: set[str] = set()
+        self._plain_kinds: set[str] = set()
         self._combined: CombinedAnswer | None = None
         #: The server's sentences of the refusals that are shown.
         self._refusals: list[str] = []
@@ -154,8 +154,8 @@ class ExplainPage(Page):
         self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
         """Yield the answers; for several objects of files also whether they fit together."""
-        if self._applied and not (self.options.selector or self.options.container or self.options.question):
-            self._applied.read(source, inputs)
+        if self._files_applied and not (self.options.selector or self.options.container or self.options.question):
+            self._files_applied.read(source, inputs)
             self._inputs = inputs
         yield from super().run(request_context, source, inputs, run_summary)
         combined = self._combined
@@ -167,7 +167,7 @@ class ExplainPage(Page):
 
     def _with_files(self, batch: AnswerBatch) -> AnswerBatch:
         """Return the batch with the store that its objects are evaluated with."""
-        applied = self._applied
+        applied = self._files_applied
         if applied is None:
             return batch
         several = applied.files is not None and applied.files.several
@@ -269,8 +269,8 @@ class ExplainPage(Page):
 
             wide = self.options.output == "wide"
             cut = self.width if is_terminal() and not wide else 0
-            self._table, self._plain = object_list.PrintedTable(width=cut, wide=wide, color=self.color), kinds
-        several = len(kinds | self._plain) > 1
+            self._table, self._plain_kinds = object_list.PrintedTable(width=cut, wide=wide, color=self.color), kinds
+        several = len(kinds | self._plain_kinds) > 1
 
         def name(ref: ObjectRef) -> str:
             return qualified_name(by_ref[ref]) if several and ref in by_ref else ref.name
@@ -322,7 +322,7 @@ class ExplainPage(Page):
             batch.many and options.output == "json" and not (options.watch or isinstance(options.output, CustomFormat))
         )
         like = likeness_of(batch.store, subject, batch.options) if is_drawn else None
-        known = self._alike.previous_text(like) if like is not None and self._alike is not None else None
+        known = self._similar.previous_text(like) if like is not None and self._similar is not None else None
         if known is not None:
             return known[0], ObjectAnswer(subject, known[1])
         explanation = explain(batch.store, subject, batch.options)
@@ -331,8 +331,8 @@ class ExplainPage(Page):
         if like is None or any(failed_read.required for failed_read in explanation.unseen):
             return explanation, ObjectAnswer(subject, report)
         item = data.item(report)
-        self._alike = self._alike or TextOnlyDifference()
-        self._alike.record_answer(like, explanation, item)
+        self._similar = self._similar or TextOnlyDifference()
+        self._similar.record_answer(like, explanation, item)
         return explanation, ObjectAnswer(subject, item)
 
     def _brief(self, *, many: bool) -> bool:
@@ -381,7 +381,7 @@ class ExplainPage(Page):
             drawn.lines, policy_explanation, now=batch.options.now, ascii_only=plain, color=self.color, width=self.width
         )
         if not self.shows_all:
-            from kubectl_kres.render.quota.policy_page import page
+            from kubectl_kres.render.quota.policy import page
 
             draw_whole = partial(
                 page, policy_explanation, now=batch.options.now, ascii_only=plain, color=self.color, width=self.width

@@ -15,9 +15,8 @@ from kubectl_kres.cli.args.options import ALLOW_PARTIAL, EXIT_CODE, FLEET, Optio
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.fleet import REPORTS, answer_line, summed_by
 from kubectl_kres.cli.output.documents import Items
-from kubectl_kres.cli.output.exit_codes import print_stderr
+from kubectl_kres.cli.output.exit_codes import SignalReceived, print_stderr
 from kubectl_kres.cli.output.printer import DOCUMENTS, Progress, print_lines, wants_color, width
-from kubectl_kres.cli.output.signals import SignalReceived
 from kubectl_kres.cli.program import FLEET_WORKER
 from kubectl_kres.errors import UsageError
 from kubectl_kres.fleet.clusters import FleetCluster, read_contexts, shard, snapshots

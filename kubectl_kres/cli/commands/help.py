@@ -104,7 +104,7 @@ def is_code(word: str) -> bool:
 
 def code_lines(word: str) -> Iterator[str]:
     """Yield what a code means and what to do, or all codes. Raises UsageError for one that does not exist."""
-    from kubectl_kres.reports.check.registry import BY_CODE
+    from kubectl_kres.reports.check.check import BY_CODE
 
     if word == "codes":
         yield from (f"{code:<40} {rule.title}" for code, rule in RULES.items())

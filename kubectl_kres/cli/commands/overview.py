@@ -20,21 +20,13 @@ from kubectl_kres.cli.args.options import (
 )
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
-from kubectl_kres.cli.run.run_loop import (
-    ObjectAnswer,
-    Page,
-    Query,
-    RunContext,
-    RunSummary,
-    each_pod,
-    read_yaml,
-)
+from kubectl_kres.cli.run import run_loop
 from kubectl_kres.cli.select.workloads import complete
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
 from kubectl_kres.cli.watch.option import build_watch_runner
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.render.overview import lines as render
+from kubectl_kres.render import overview as render
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.all_states import PodStates
 from kubectl_kres.reports.overview import Overview, overview, overview_needs
@@ -45,11 +37,11 @@ from kubectl_kres.reports.quota.denied import needs_of_systems, subjects_of
 from kubectl_kres.store.store import ReadRequest, Store, fill_all
 
 
-def plan(options: Options, words: tuple[str, ...]) -> Query:
+def plan(options: Options, words: tuple[str, ...]) -> run_loop.Query:
     """Raises UsageError for words: there is nothing to name."""
     if words:
         raise UsageError(f'overview takes no names, not "{words[0]}"', hint="-n NAMESPACE and -A say of what")
-    return Query(partial(OverviewPage, options), words)
+    return run_loop.Query(partial(OverviewPage, options), words)
 
 
 def _node_needs(store: Store, states: PodStates) -> tuple[ReadRequest, ...]:
@@ -57,20 +49,24 @@ def _node_needs(store: Store, states: PodStates) -> tuple[ReadRequest, ...]:
     return list_node_needs(store, states.pods_without_node())
 
 
-class OverviewPage(Page):
+class OverviewPage(run_loop.Page):
     """One overview for each namespace that is asked about, or one of all."""
 
     kind = "Overview"
 
     def run(
-        self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
-    ) -> Iterator[ObjectAnswer]:
+        self,
+        request_context: run_loop.RunContext,
+        source: ObjectSource,
+        inputs: Input,
+        run_summary: run_loop.RunSummary,
+    ) -> Iterator[run_loop.ObjectAnswer]:
         """Pods are read page by page, of which only numbers are kept."""
         del inputs
         options = self.options
         server, assumptions = request_context.server_of(source.version())
         now = source.store.origin.time or current_time()
-        evaluation_options = EvaluationOptions(server, (*source.assumptions, *assumptions), now, read_yaml)
+        evaluation_options = EvaluationOptions(server, (*source.assumptions, *assumptions), now, run_loop.read_yaml)
         run_summary.listed = False
         for space in source.namespaces or ("",):
             source.fill(overview_needs(space))
@@ -84,7 +80,7 @@ class OverviewPage(Page):
             draw_whole: Callable[[], Iterable[str]] = partial(self._lines, now, result)
             if options.output == "brief":
                 draw_whole = self.brief(render.brief(result, now, same_source(options)))
-            yield ObjectAnswer(None, result, draw_whole)
+            yield run_loop.ObjectAnswer(None, result, draw_whole)
             negative = options.exit_code and any(problem.severity == "bad" for problem in result.problems)
             run_summary.add_answer(result.unseen, complete=result.complete, negative=negative)
             if options.output in {"text", "wide"}:
@@ -92,7 +88,12 @@ class OverviewPage(Page):
         run_summary.note_unread((), complete=not source.skipped)
 
     def _sum_pods(
-        self, source: ObjectSource, space: str, collector: SumCollector, states: PodStates, run_summary: RunSummary
+        self,
+        source: ObjectSource,
+        space: str,
+        collector: SumCollector,
+        states: PodStates,
+        run_summary: run_loop.RunSummary,
     ) -> list[NamespaceSums] | None:
         """Of the pods; None where they may not be read, which a line says."""
 
@@ -100,7 +101,7 @@ class OverviewPage(Page):
             collector.add(pod)
             states.add(pod)
 
-        if not each_pod(source, space, add, run_summary):
+        if not run_loop.each_pod(source, space, add, run_summary):
             return None
         return [namespace_sums for namespace_sums in collector.sums() if not namespace_sums.total]
 

@@ -30,7 +30,6 @@ from kubectl_kres.cli.watch.option import build_watch_runner
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.pod import qos as render
-from kubectl_kres.render.pod import qos_page as short
 from kubectl_kres.render.text.line import wrap_text
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.system import makes_one_pod
@@ -129,7 +128,7 @@ class QosPage(Page):
 
     def _lines(self, quality: PodQos, *, many: bool, shows_all: bool) -> list[str]:
         if shows_all:
-            draw = render.lines if self.options.whole or self.options.output == "wide" else short.lines
+            draw = render.lines if self.options.whole or self.options.output == "wide" else render.page_lines
             return [*draw(quality, color=self.color, width=self.width), *[""] * many]
         return [render.summary(quality, color=self.color, width=self.width)]
 

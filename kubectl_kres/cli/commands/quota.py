@@ -30,7 +30,7 @@ from kubectl_kres.cli.watch.option import build_watch_runner
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.objects import ResourceQuota
-from kubectl_kres.render.describe import describe_policy
+from kubectl_kres.render import describe
 from kubectl_kres.render.quota import fit as render_fit
 from kubectl_kres.render.quota import quota_blocks as render
 from kubectl_kres.reports.common.explanation import Subject
@@ -117,7 +117,7 @@ class QuotaPage(Page):
         yield from [""] * (not first)
         if self.options.output == "describe" and quota is not None:
             yield from [""] * (not first)
-            yield from describe_policy.quota_lines([quota_block(quota)])
+            yield from describe.quota_lines([quota_block(quota)])
         else:
             yield from render.lines(report, ascii_only=self._ascii_only, color=self.color, width=self.width)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from kubectl_kres import errors
 from kubectl_kres.cli.args.flags import access_flags
 from kubectl_kres.cli.args.options import ALL_NAMESPACES, ALLOW_PARTIAL, OUT, Options
 from kubectl_kres.cli.command import Command
@@ -15,18 +16,6 @@ from kubectl_kres.cli.output.exit_codes import may_i, print_stderr
 from kubectl_kres.cli.output.printer import Progress, WaitingNotice
 from kubectl_kres.cli.run.run_loop import gc_disabled
 from kubectl_kres.cli.source.object_source import current_time
-from kubectl_kres.errors import (
-    ClusterError,
-    ConfigError,
-    Exit,
-    Forbidden,
-    NoSuchPath,
-    NotFound,
-    TimedOut,
-    Unauthenticated,
-    Unreachable,
-    UsageError,
-)
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.admission_objects import Parameter, is_parameter
 from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, DEVICES, WORKLOADS, Kind, is_view
@@ -40,7 +29,7 @@ from kubectl_kres.store.store import READ, Coverage, LeftOut, Origin, ReadReques
 from kubectl_kres.systems import modules
 
 if TYPE_CHECKING:
-    from kubectl_kres.cluster.connection.api_connection import Connection
+    from kubectl_kres.cluster.connection import Connection
 
 #: What is read, in the order of the file: what pods are evaluated with first, what there is most of last.
 KINDS = (
@@ -77,9 +66,9 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     from kubectl_kres.cluster.read import fill_store
 
     if words:
-        raise UsageError(f"snapshot takes no arguments, not {' '.join(words)}", hint="name the file with --out")
+        raise errors.UsageError(f"snapshot takes no arguments, not {' '.join(words)}", hint="name the file with --out")
     if not options.out:
-        raise UsageError("--out FILE is needed: where to write the snapshot")
+        raise errors.UsageError("--out FILE is needed: where to write the snapshot")
 
     def pages(kind: Kind, read: ReadRequest, skipped: list[LeftOut]) -> Iterator[tuple[str, list[Any]]]:
         if kind.struct is Parameter:
@@ -119,7 +108,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
         print_stderr(f"Warning: {warning}")
     gaps = _report_unread(coverage, access_flags(options))
     print_stderr(f"{options.out}: {count} objects")
-    return Exit.PARTIAL if gaps and not options.allow_partial else 0
+    return errors.Exit.PARTIAL if gaps and not options.allow_partial else 0
 
 
 def _parameters(connection: Connection, kind: Kind, read_request: ReadRequest) -> list[Any]:
@@ -128,17 +117,17 @@ def _parameters(connection: Connection, kind: Kind, read_request: ReadRequest) -
 
     items, coverage = read(connection, kind, read_request)
     if coverage.state == "absent":
-        raise NotFound(coverage.message, code=404, reason="NotFound")
+        raise errors.NotFound(coverage.message, code=404, reason="NotFound")
     if not coverage.is_known:
         raise coverage.error()
     return items
 
 
-def _is_absent_kind(connection: Connection, kind: Kind, error: ClusterError) -> bool:
+def _is_absent_kind(connection: Connection, kind: Kind, error: errors.ClusterError) -> bool:
     """Whether the server has no such kind, ``error`` being what it answered."""
     from kubectl_kres.cluster.read import fill_store
 
-    if not isinstance(error, NotFound):
+    if not isinstance(error, errors.NotFound):
         return False
     return kind.struct is Parameter or fill_store.is_absent_kind(connection, kind, error)
 
@@ -150,9 +139,9 @@ def _find_installed_kinds(connection: Connection, coverage: dict[ReadRequest, Co
     wanted = [BY_KIND[kind] for kind in INSTALLED]
     try:
         kinds = tuple(kind.kind for kind in find_served_kinds(connection, wanted))
-    except (Unreachable, TimedOut, Unauthenticated, ConfigError):
+    except (errors.Unreachable, errors.TimedOut, errors.Unauthenticated, errors.ConfigError):
         raise
-    except ClusterError as error:
+    except errors.ClusterError as error:
         coverage.update({ReadRequest(kind.kind): _classify_error(error, named=False) for kind in wanted})
         return ()
     absent = [kind for kind in wanted if kind.kind not in kinds]
@@ -212,7 +201,7 @@ def _configuration(store: Store, installed: tuple[str, ...]) -> Iterator[ReadReq
 def _pages(
     read: _Read,
     reads: Callable[[Store], Iterator[ReadRequest]],
-    absent: Callable[[Kind, ClusterError], bool],
+    absent: Callable[[Kind, errors.ClusterError], bool],
     coverage: dict[ReadRequest, Coverage],
     options: Options,
     small: Store,
@@ -240,9 +229,9 @@ def _pages(
                     if kept or name == scheduling.POD:
                         _store_page(small, name, page)
                     yield name, page
-            except (Unreachable, TimedOut, Unauthenticated, ConfigError):
+            except (errors.Unreachable, errors.TimedOut, errors.Unauthenticated, errors.ConfigError):
                 raise
-            except ClusterError as error:
+            except errors.ClusterError as error:
                 gone = _may_lack(read_request.kind) and absent(BY_KIND[read_request.kind], error)
                 coverage[read_request] = (
                     Coverage("absent", error.message) if gone else _classify_error(error, named=bool(read_request.name))
@@ -258,14 +247,14 @@ def _pages(
         progress.clear()
 
 
-def _nothing_read_error(coverage: Mapping[ReadRequest, Coverage], access: str) -> ClusterError:
+def _nothing_read_error(coverage: Mapping[ReadRequest, Coverage], access: str) -> errors.ClusterError:
     """The first of the reasons why there is nothing to write."""
     first = next(
         (coverage for coverage in coverage.values() if not coverage.is_known),
         Coverage("failed", "the server has no kind of ours"),
     )
     hint = "\n".join(filter(None, (first.hint, may_i(first.message, access))))
-    return ClusterError(f"nothing could be read, and nothing is written: {_format_coverage(first)}", hint=hint)
+    return errors.ClusterError(f"nothing could be read, and nothing is written: {_format_coverage(first)}", hint=hint)
 
 
 def _format_coverage(coverage: Coverage) -> str:
@@ -294,11 +283,11 @@ def _store_page(store: Store, kind: str, page: list[Any]) -> None:
             store.add(kind, item)
 
 
-def _classify_error(error: ClusterError, *, named: bool) -> Coverage:
+def _classify_error(error: errors.ClusterError, *, named: bool) -> Coverage:
     """What discovery found is not absent, nor is what every server has; of one object a 404 is an answer."""
-    if isinstance(error, Forbidden):
+    if isinstance(error, errors.Forbidden):
         return fallen_short("denied", error)
-    if isinstance(error, NotFound) and not isinstance(error, NoSuchPath) and named:
+    if isinstance(error, errors.NotFound) and not isinstance(error, errors.NoSuchPath) and named:
         return READ
     return fallen_short("failed", error)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_kres.cli.args.options import ALL_NAMESPACES, ASCII, DEMO, NO_MOUSE, SERVER, SNAPSHOT, THEME, Options
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.output.signals import SignalReceived
+from kubectl_kres.cli.output.exit_codes import SignalReceived
 from kubectl_kres.errors import UsageError
 from kubectl_kres.tui.splash import first_frame
 

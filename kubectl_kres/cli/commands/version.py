@@ -54,7 +54,7 @@ def _rbac(options: Options, words: tuple[str, ...]) -> int:
 
 def _server(options: Options) -> dict[str, Any]:
     from kubectl_kres.cli.source.live import open_connection  # --client must stay fast
-    from kubectl_kres.cluster.connection.api_connection import whoami
+    from kubectl_kres.cluster.connection import whoami
     from kubectl_kres.cluster.read.fill_store import version
 
     target, connection = open_connection(options, asks_user=False)

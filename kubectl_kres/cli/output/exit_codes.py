@@ -1,4 +1,7 @@
-"""Exceptions as lines on stderr, in kubectl's words, and as exit codes."""
+"""Exceptions as lines on stderr, in kubectl's words, and as exit codes.
+
+What a signal that ends programs does here: first what is half done is cleaned up, then it ends the program.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +10,91 @@ import io
 import os
 import platform
 import re
+import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from types import FrameType
 from typing import Any, BinaryIO
 
 import click
 
-from kubectl_kres import ISSUES, __version__
-from kubectl_kres.errors import (
-    Exit,
-    Forbidden,
-    InputErrors,
-    KresError,
-    StatusError,
-    TimedOut,
-    Unauthenticated,
-    Unreachable,
-)
+from kubectl_kres import ISSUES, __version__, errors
 from kubectl_kres.render.text.line import sanitize_text, truncate_text
 
+#: What a time limit of a CI sends, and what goes out when a terminal is closed.
+ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+class SignalReceived(BaseException):
+    """A signal came; ``number`` is its own."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+#: Seconds after which the signal is raised once more: what is raised while a module is loaded may be lost there.
+AGAIN = 5.0
+
+
+@contextmanager
+def handle_signals() -> Iterator[None]:
+    """Within, the signals raise Ended once. Who started us ignoring one, as nohup does, is obeyed."""
+    before = {}
+    for number in ENDING:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            try:
+                before[number] = signal.signal(number, _raise_ended)
+            except ValueError:  # not the main thread: the program is part of another one
+                break
+    try:
+        yield
+    finally:
+        _set_signal_timer(0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _raise_ended(number: int, _frame: FrameType | None) -> None:
+    # The next one ends the program at once.
+    signal.signal(number, signal.SIG_DFL)
+    _set_signal_timer(number)
+    raise SignalReceived(number)
+
+
+def _set_signal_timer(number: int) -> None:
+    """Raise Ended again and again until it has come through; 0: it has. Windows has no such timer."""
+    if not hasattr(signal, "setitimer"):
+        return
+    if number:
+        signal.signal(signal.SIGALRM, partial(_raise_again, number))
+        signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
+    elif isinstance(signal.getsignal(signal.SIGALRM), partial):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def _raise_again(number: int, _alarm: int, _frame: FrameType | None) -> None:
+    raise SignalReceived(number)
+
+
+def end_by_signal(number: int) -> None:
+    """End by the signal, as whoever sent it expects."""
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
 #: Of several objects' codes the first of these that occurs is the run's.
-_ORDER = (Exit.BUG, Exit.INTERRUPTED, Exit.USAGE, Exit.UNREAD, Exit.PARTIAL, Exit.NEGATIVE)
+_ORDER = (
+    errors.Exit.BUG,
+    errors.Exit.INTERRUPTED,
+    errors.Exit.USAGE,
+    errors.Exit.UNREAD,
+    errors.Exit.PARTIAL,
+    errors.Exit.NEGATIVE,
+)
 
 #: What a full or broken disk behind a redirected stdout answers.
 _FULL = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF, getattr(errno, "EDQUOT", errno.ENOSPC)}
@@ -49,7 +116,7 @@ _CANNOT = (
 def worst_code(codes: Iterable[int]) -> int:
     """Return the exit code of a run over several objects."""
     numbers = set(codes)
-    return next((code for code in _ORDER if code in numbers), Exit.ANSWERED)
+    return next((code for code in _ORDER if code in numbers), errors.Exit.ANSWERED)
 
 
 def print_stderr(text: str) -> None:
@@ -127,57 +194,57 @@ def _run_to_exit_code(run: Callable[[], int], *, verbose: bool) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         _abandon(sys.stdout)
-        return Exit.ANSWERED if code is None else code
+        return errors.Exit.ANSWERED if code is None else code
     except KeyboardInterrupt:
-        return Exit.INTERRUPTED
+        return errors.Exit.INTERRUPTED
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.UsageError as error:
         _tell_usage(error)
-        return Exit.USAGE
-    except KresError as error:
+        return errors.Exit.USAGE
+    except errors.KresError as error:
         print_error(error)
         if verbose:
             _trace(error)
         return error.exit_code
     except MemoryError:
         print_stderr("error: the memory does not suffice: ask about fewer objects, or with a smaller --chunk-size")
-        return Exit.UNREAD
+        return errors.Exit.UNREAD
     except Exception as error:  # noqa: BLE001, whatever it is, it is a bug
         if isinstance(error, OSError) and error.errno in _FULL:
             print_stderr(f"error: writing the output: {(error.strerror or str(error)).lower()}")
             _abandon(sys.stdout)
-            return Exit.UNREAD
+            return errors.Exit.UNREAD
         _tell_bug(error)
-        return Exit.BUG
+        return errors.Exit.BUG
     return code
 
 
-def print_error(error: KresError) -> None:
+def print_error(error: errors.KresError) -> None:
     """The error on stderr, and what to do about it."""
     for line in lines(error, error.access):
         print_stderr(line)
 
 
-def lines(error: KresError, access: str) -> Iterator[str]:
+def lines(error: errors.KresError, access: str) -> Iterator[str]:
     """Yield the error as kubectl words it, then what to do. ``access``: the flags that choose server and user."""
-    if isinstance(error, InputErrors):
+    if isinstance(error, errors.InputErrors):
         yield from (f"error: {error.message}" for error in error.errors)
         if error.more > 0:
             yield f"error: and {error.more} more like these"
-    elif isinstance(error, Unauthenticated):
+    elif isinstance(error, errors.Unauthenticated):
         yield f"error: You must be logged in to the server ({error.message})"
-    elif isinstance(error, StatusError):
+    elif isinstance(error, errors.StatusError):
         yield (
             f"Error from server ({error.reason}): {error.message}"
             if error.reason
             else (f"Error from server: {error.message}")
         )
-    elif isinstance(error, Unreachable | TimedOut) or error.message.startswith(_WHOLE):
+    elif isinstance(error, errors.Unreachable | errors.TimedOut) or error.message.startswith(_WHOLE):
         yield error.message
     else:
         yield f"error: {error.message}"
-    if isinstance(error, Forbidden):
+    if isinstance(error, errors.Forbidden):
         yield f"kres cannot answer without it. {may_i(error.message, access)}".rstrip()
     if error.hint:
         yield from error.hint.split("\n")

@@ -13,8 +13,7 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.exit_codes import print_stderr
 from kubectl_kres.cli.output.printer import Progress, WaitingNotice
 from kubectl_kres.cli.source.object_source import Input, current_time
-from kubectl_kres.cluster.connection.api_connection import Connection, whoami
-from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.connection import Connection, connect, whoami
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target, load
 from kubectl_kres.cluster.read import discovery, fill_store
 from kubectl_kres.cluster.read.shared_lists import Alongside

@@ -14,8 +14,8 @@ from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
 from kubectl_kres.model.objects import LimitRange, ObjectRef, ResourceQuota
-from kubectl_kres.render.describe import describe_policy as render
-from kubectl_kres.render.describe.describe_pod import pod_lines
+from kubectl_kres.render import describe as render
+from kubectl_kres.render.describe import pod_lines
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.quota.describe import describe_needs, limit_range_block, namespace_block, quota_block
 from kubectl_kres.store.store import ReadRequest, Store

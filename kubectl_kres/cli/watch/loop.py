@@ -22,7 +22,7 @@ from kubectl_kres.cli.output.printer import DOCUMENTS, qualified_name
 from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, prepare_run
 from kubectl_kres.cli.source.live import LiveSource, open_live
 from kubectl_kres.cli.source.object_source import Input, current_time
-from kubectl_kres.cluster.connection.api_connection import Connection
+from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.cluster.kubeconfig.current_context import Target
 from kubectl_kres.cluster.transport.deadline import LONGEST_ASKED
 from kubectl_kres.cluster.transport.duration import seconds

@@ -1,4 +1,7 @@
-"""Credential plugins: runs the command that a kubeconfig's user names and reads what it prints."""
+"""Credential plugins: runs the command that a kubeconfig's user names and reads what it prints.
+
+A credential plugin as a process: what it prints, no more than credentials can be, in no more time than is given.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,72 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from threading import Event, Thread
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
 
-from kubectl_kres.cluster.auth import plugin_process
 from kubectl_kres.cluster.kubeconfig import files as yaml_tree
 from kubectl_kres.cluster.kubeconfig.exec_policy import ExecPolicy, allow
-from kubectl_kres.cluster.kubeconfig.types import Exec
+from kubectl_kres.cluster.kubeconfig.files import Exec
 from kubectl_kres.cluster.transport.response import one_line
 from kubectl_kres.errors import ConfigError
+
+#: Bytes that a plugin may print: credentials are some kilobytes.
+MOST_PRINTED = 1 << 20
+#: Seconds that are waited for the end of the output of a plugin that has ended: a child of it may keep it open.
+LINGER = 0.5
+_PIECE = 1 << 16
+
+
+class TooMuchOutput(Exception):
+    """It printed more than credentials can be."""
+
+
+def run_plugin(command: Sequence[str], env: Mapping[str, str], stdin: int | None, seconds: float) -> tuple[bytes, int]:
+    """Return what a command printed and its exit code. ``seconds``: what it may take; 0: any time.
+
+    Its error output goes to ours. Raises OSError and ValueError if it cannot be started, TimeoutError, TooMuchOutput.
+    """
+    # The pipe is closed by the thread that reads it: a child of the command may keep the other end open.
+    process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, env=env)
+    output = _Output(process)
+    try:
+        process.wait(seconds or None)
+    except subprocess.TimeoutExpired:
+        raise TimeoutError from None
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+    output.ended.wait(LINGER)
+    if output.too_much:
+        raise TooMuchOutput
+    return bytes(output.content), process.returncode
+
+
+class _Output:
+    """What a process prints, read beside it; one that prints too much is killed."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        self.content, self.too_much, self.ended = bytearray(), False, Event()
+        Thread(target=self._read, args=(process.stdout,), daemon=True).start()
+
+    def _read(self, stream: Any) -> None:
+        with stream:
+            while piece := os.read(stream.fileno(), _PIECE):
+                self.content += piece
+                if len(self.content) > MOST_PRINTED:
+                    self.too_much = True
+                    self._process.kill()
+                    break
+        self.ended.set()
+
 
 _GROUP = "client.authentication.k8s.io/"
 _VERSIONS = (f"{_GROUP}v1", f"{_GROUP}v1beta1")
@@ -72,12 +128,12 @@ def run(plugin: Exec, user: str, cluster: dict[str, Any], policy: ExecPolicy, se
         raise credentials_error(f"exec: executable {plugin.command} not found", plugin.install_hint or "")
     try:
         stdin = None if interactive else subprocess.DEVNULL
-        output, code = plugin_process.run([command, *(plugin.args or ())], environ, stdin, seconds)
+        output, code = run_plugin([command, *(plugin.args or ())], environ, stdin, seconds)
     except TimeoutError as error:
         reason = f"exec: executable {plugin.command} was still running after {seconds:g}s"
         raise credentials_error(reason, "--request-timeout allows it more time") from error
-    except plugin_process.TooMuchOutput as error:
-        maximum = plugin_process.MOST_PRINTED >> 10
+    except TooMuchOutput as error:
+        maximum = MOST_PRINTED >> 10
         raise credentials_error(f"exec: executable {plugin.command} printed more than {maximum} KiB") from error
     except OSError as error:
         raise credentials_error(f"exec: {command}: {(error.strerror or str(error)).lower()}") from error

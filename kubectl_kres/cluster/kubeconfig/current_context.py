@@ -17,8 +17,7 @@ from msgspec import Struct, structs
 
 from kubectl_kres.cluster.kubeconfig import exec_policy, files
 from kubectl_kres.cluster.kubeconfig.exec_policy import ExecPolicy
-from kubectl_kres.cluster.kubeconfig.files import MergedKubeconfig
-from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, Context, Exec, UserEntry
+from kubectl_kres.cluster.kubeconfig.files import ClusterEntry, Context, Exec, MergedKubeconfig, UserEntry
 from kubectl_kres.cluster.transport import proxy
 from kubectl_kres.cluster.transport import proxy as address
 from kubectl_kres.cluster.transport.response import one_line

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from kubectl_kres.cluster.connection.api_connection import Connection
+from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.cluster.read import lists
 from kubectl_kres.cluster.transport.response import one_line
 from kubectl_kres.errors import ClusterError, StatusError

@@ -15,24 +15,13 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubectl_kres import errors
 from kubectl_kres.admission.base.versions import with_emulation
-from kubectl_kres.cluster.connection.api_connection import Connection
+from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.cluster.read import discovery, lists
 from kubectl_kres.cluster.read.lists import ListPage
 from kubectl_kres.cluster.transport.parallel import run, start
 from kubectl_kres.cluster.transport.response import Response, body, error, one_line, status
-from kubectl_kres.errors import (
-    ClusterError,
-    ConfigError,
-    Forbidden,
-    NoSuchPath,
-    NotFound,
-    StatusError,
-    TimedOut,
-    Unauthenticated,
-    Unreachable,
-    UsageError,
-)
 from kubectl_kres.model.admission_objects import Parameter, is_secret, parameter_of
 from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, Kind
 from kubectl_kres.model.objects import has_amounts, unreadable
@@ -59,11 +48,11 @@ def read(connection: Connection, kind: Kind, read: ReadRequest) -> tuple[list[Pa
             _read_named_object(connection, served, read) if read.name else list(_list_objects(connection, served, read))
         )
         return [parameter_of({**raw, "kind": kind.plural, "apiVersion": kind.api_version}) for raw in result], READ
-    except (Unreachable, TimedOut, Unauthenticated, ConfigError):
+    except (errors.Unreachable, errors.TimedOut, errors.Unauthenticated, errors.ConfigError):
         raise
-    except Forbidden as refused:
+    except errors.Forbidden as refused:
         return [], fallen_short("denied", refused)
-    except ClusterError as failed:
+    except errors.ClusterError as failed:
         return [], fallen_short("failed", failed)
 
 
@@ -74,7 +63,7 @@ def _find_served_kind(connection: Connection, kind: Kind) -> Kind | None:
         return known_kind
     try:
         served = discovery.resources(connection, kind.root)
-    except NotFound:
+    except errors.NotFound:
         return None
     for legacy_resource in served:
         if legacy_resource.kind == kind.plural and "/" not in legacy_resource.name:
@@ -107,16 +96,16 @@ def _list_objects(connection: Connection, kind: Kind, read: ReadRequest) -> Iter
         page = _decode_object(body(advance.wait(request_page)), kind)
         items, metadata = page.get("items") or [], page.get("metadata") or {}
         if not isinstance(items, list) or not isinstance(metadata, dict):
-            raise ClusterError(f"the server's answer is no list of {kind.qualified_name}")
+            raise errors.ClusterError(f"the server's answer is no list of {kind.qualified_name}")
         count += len(items)
         if count > _MOST:
-            raise ClusterError(f"the list of {kind.qualified_name} is left: there are more than {_MOST:,}")
+            raise errors.ClusterError(f"the list of {kind.qualified_name} is left: there are more than {_MOST:,}")
         yield from (item for item in items if isinstance(item, dict))
         last, token = token, str(metadata.get("continue") or "")
         if not token:
             return
         if token == last or not items:
-            raise ClusterError(f"the list of {kind.qualified_name} does not advance")
+            raise errors.ClusterError(f"the list of {kind.qualified_name} does not advance")
 
 
 def _decode_object(content: bytes, kind: Kind) -> Mapping[str, Any]:
@@ -230,7 +219,7 @@ def read_list_pages(
             page = replace(page, beside=lists.decode(body(answer), kind, beside.struct).items)
         del answer
         if page.token and page.token == position.token:
-            raise ClusterError(
+            raise errors.ClusterError(
                 f"the list of {kind.qualified_name} does not advance: its page names itself as the next one"
             )
         if page.items:
@@ -263,7 +252,7 @@ class _Advance:
         result = answer()
         self._waited_seconds += monotonic() - began
         if self._waited_seconds > LONGEST_LIST:
-            raise ClusterError(
+            raise errors.ClusterError(
                 f"the list of {self._kind.qualified_name} is left: its pages take more than {LONGEST_LIST:g} seconds"
             )
         return result
@@ -275,9 +264,9 @@ class _Advance:
         first = _key(page.items[0]) if page.items else ""
         if page.token and (first in self._firsts or self._empty > MOST_EMPTY):
             reason = "it begins anew" if first else f"{self._empty} pages hold nothing, and there is a next one"
-            raise ClusterError(f"the list of {self._kind.qualified_name} does not advance: {reason}")
+            raise errors.ClusterError(f"the list of {self._kind.qualified_name} does not advance: {reason}")
         if self._count > MOST:
-            raise ClusterError(f"the list of {self._kind.qualified_name} is left: there are more than {MOST:,}")
+            raise errors.ClusterError(f"the list of {self._kind.qualified_name} is left: there are more than {MOST:,}")
         if first:
             self._firsts.add(first)
 
@@ -323,9 +312,9 @@ def version(connection: Connection) -> str:
     """
     try:
         return str(lists.decoder(_Version).decode(connection.get("/version")).text)
-    except Unauthenticated:
+    except errors.Unauthenticated:
         raise
-    except (StatusError, *lists.UNREADABLE):
+    except (errors.StatusError, *lists.UNREADABLE):
         return ""
 
 
@@ -403,26 +392,26 @@ def _read(
                 for item in page:
                     sharing.share(item)
             items += page
-    except ClusterError as error:
+    except errors.ClusterError as error:
         return items, shortfall(connection, kind, error, begun=bool(items))
     return items, partly_read(skipped)
 
 
-def shortfall(connection: Connection, kind: Kind, error: ClusterError, *, begun: bool) -> Coverage:
+def shortfall(connection: Connection, kind: Kind, error: errors.ClusterError, *, begun: bool) -> Coverage:
     """Return how reading a list went that ended with an error; ``begun``: after its first page.
 
     Raises the error where nothing more can be read.
     """
-    if isinstance(error, (Unreachable, TimedOut, Unauthenticated, ConfigError)):
+    if isinstance(error, (errors.Unreachable, errors.TimedOut, errors.Unauthenticated, errors.ConfigError)):
         raise error
-    if isinstance(error, Forbidden):
+    if isinstance(error, errors.Forbidden):
         return fallen_short("denied", error)
-    if isinstance(error, NotFound) and not begun and is_absent_kind(connection, kind, error):
+    if isinstance(error, errors.NotFound) and not begun and is_absent_kind(connection, kind, error):
         return Coverage("absent", error.message)
     return fallen_short("failed", error)
 
 
-def is_absent_kind(connection: Connection, kind: Kind, missing: NotFound) -> bool:
+def is_absent_kind(connection: Connection, kind: Kind, missing: errors.NotFound) -> bool:
     """Return whether the server has no such kind, ``missing`` being what it answered to the first page of a list.
 
     What belongs to every API server is never absent. Others are if the server's own Status says it; after a mere
@@ -430,13 +419,13 @@ def is_absent_kind(connection: Connection, kind: Kind, missing: NotFound) -> boo
     """
     if kind.built_in:
         return False
-    if not isinstance(missing, NoSuchPath):
+    if not isinstance(missing, errors.NoSuchPath):
         return True
     try:
         return not discovery.is_served(connection, kind)
-    except (Unreachable, TimedOut, Unauthenticated, ConfigError):
+    except (errors.Unreachable, errors.TimedOut, errors.Unauthenticated, errors.ConfigError):
         raise
-    except ClusterError:
+    except errors.ClusterError:
         return False
 
 
@@ -457,10 +446,10 @@ def _object(content: bytes, kind: Kind, name: str, struct: Any = None) -> Any:
         raise lists.unreadable(what, fault) from fault
     lists.confirm(head.api_version, head.kind, kind, kind.kind.partition(".")[0], what)
     if item.metadata.name != name:
-        raise ClusterError(f'the server answered with "{one_line(item.metadata.name)}" instead of {what}')
+        raise errors.ClusterError(f'the server answered with "{one_line(item.metadata.name)}" instead of {what}')
     lists.name(item, kind)
     if has_amounts(type(item)) and (reason := unreadable(item)):
-        raise ClusterError(one_line(f"{what} could not be decoded: {reason}"))
+        raise errors.ClusterError(one_line(f"{what} could not be decoded: {reason}"))
     return item
 
 
@@ -474,5 +463,5 @@ def _segment(text: str) -> str:
     for bad in ("..", ".") if text in {".", ".."} else ("/", "%"):
         if bad in text:
             verb = "may not be" if text == bad else "may not contain"
-            raise UsageError(f"invalid resource name \"{text}\": [{verb} '{bad}']")
+            raise errors.UsageError(f"invalid resource name \"{text}\": [{verb} '{bad}']")
     return quote(text, safe="")

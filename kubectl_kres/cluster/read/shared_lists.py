@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kubectl_kres.cluster.connection.api_connection import Connection
+from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.cluster.read.fill_store import CHUNK_SIZE, WIDTH, ProgressCallback, fill, read_list_pages, shortfall
 from kubectl_kres.cluster.transport.parallel import run
 from kubectl_kres.errors import ClusterError

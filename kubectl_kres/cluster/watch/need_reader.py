@@ -8,7 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from kubectl_kres.cluster.connection.api_connection import Connection
+from kubectl_kres import errors
+from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.cluster.read import fill_store as parameters
 from kubectl_kres.cluster.read.fill_store import is_absent_kind, path_of, read_list_pages, read_named_object
 from kubectl_kres.cluster.read.lists import struct_of
@@ -17,17 +18,6 @@ from kubectl_kres.cluster.transport.body import Stream
 from kubectl_kres.cluster.watch import events
 from kubectl_kres.cluster.watch.event_queue import Inbox, ReaderMessage, What
 from kubectl_kres.cluster.watch.feed_state import Clock, FeedState, Phase
-from kubectl_kres.errors import (
-    ClusterError,
-    ConfigError,
-    Expired,
-    Forbidden,
-    KresError,
-    NotFound,
-    StatusError,
-    TimedOut,
-    Unreachable,
-)
 from kubectl_kres.model.admission_objects import Parameter
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.store.sharing import Sharing
@@ -108,7 +98,7 @@ class Reader:
                         self._poll()
                     else:
                         self._watch(self._list())
-                except KresError as error:
+                except errors.KresError as error:
                     self._failed_coverage(error)
         except Exception as error:  # noqa: BLE001, whoever drains the feed raises it
             self._post_word("fault", error)
@@ -144,36 +134,36 @@ class Reader:
         if coverage.state != "read":
             self._post_word("cover", coverage)
             phase: Phase = "denied" if coverage.state == "denied" else "absent" if coverage.is_known else "failed"
-            self._wait_until_due(phase, ClusterError(coverage.message), RECHECK)
+            self._wait_until_due(phase, errors.ClusterError(coverage.message), RECHECK)
             return
         self._post_word("begin")
         if items:
             self._post_word("items", items)
         self.state = replace(self.state, has_objects=True, answered_at=self._clock.now())
         self._post_word("listed", ())
-        self._wait_until_due("polling", ClusterError("parameters of policies are read now and again"), POLL)
+        self._wait_until_due("polling", errors.ClusterError("parameters of policies are read now and again"), POLL)
 
     def _watch(self, version: str) -> None:
         """Tell what changes from ``version`` on. Returns when a fresh list is needed."""
         refusals = 0
         while not self._stopped.is_set():
             began, before = self._clock.now(), version
-            fault: ClusterError | None = None
+            fault: errors.ClusterError | None = None
             try:
                 for batch in self._batches(version):
                     version = batch.version or version
                     if batch.events:
                         self._post_word("events", batch.events)
-            except StatusError as refused:
+            except errors.StatusError as refused:
                 if refused.code in _UNWATCHED:
                     self._wait_until_due("polling", refused, POLL)
                     return
                 refusals += refused.code not in _BUSY
-                if isinstance(refused, Expired | NotFound) or refusals >= REFUSALS:
+                if isinstance(refused, errors.Expired | errors.NotFound) or refusals >= REFUSALS:
                     self._restart_list(refused)
                     return
                 fault = refused
-            except ClusterError as broken:
+            except errors.ClusterError as broken:
                 fault = broken
             if version != before or (fault is None and self._clock.now() - began >= BRIEF):
                 refusals = self._attempts = 0
@@ -204,7 +194,7 @@ class Reader:
                         self._sharing.share(event.item)
                 yield batch
 
-    def _restart_list(self, refused: StatusError) -> None:
+    def _restart_list(self, refused: errors.StatusError) -> None:
         """Before a fresh list: at once, unless this one was no better than the last."""
         self._hasty = self._attempts > 0
         if self._attempts:
@@ -212,36 +202,36 @@ class Reader:
         else:
             self._attempts = 1
 
-    def _failed_coverage(self, error: KresError) -> None:
+    def _failed_coverage(self, error: errors.KresError) -> None:
         """A list that could not be read: say so, and wait."""
-        if isinstance(error, Forbidden) and self.read.name:
+        if isinstance(error, errors.Forbidden) and self.read.name:
             try:
                 self._by_name(error)
-            except KresError as other:
+            except errors.KresError as other:
                 error = other
             else:
                 return
-        if isinstance(error, Forbidden):
+        if isinstance(error, errors.Forbidden):
             self._was_refused = True
             self._post_word("cover", fallen_short("denied", error))
             self._wait_until_due("denied", error, RECHECK)
-        elif isinstance(error, NotFound) and self._is_absent_kind(error):
+        elif isinstance(error, errors.NotFound) and self._is_absent_kind(error):
             self._post_word("cover", Coverage("absent", error.message))
             self._wait_until_due("absent", error, RECHECK)
         else:
             if not self.state.has_objects:
                 self._post_word("cover", _failed_coverage(error))
-            passing = isinstance(error, Unreachable | TimedOut | StatusError | ConfigError)
+            passing = isinstance(error, errors.Unreachable | errors.TimedOut | errors.StatusError | errors.ConfigError)
             self._retry(error, "retrying" if passing else "failed")
 
-    def _is_absent_kind(self, missing: NotFound) -> bool:
+    def _is_absent_kind(self, missing: errors.NotFound) -> bool:
         """Return whether the server has no such kind, as far as it can be asked."""
         try:
             return is_absent_kind(self._connection, self.kind, missing)
-        except KresError:
+        except errors.KresError:
             return False
 
-    def _by_name(self, refused: KresError) -> None:
+    def _by_name(self, refused: errors.KresError) -> None:
         """Read an object that may not be listed, but may be got by its name. Raises as ``read.get``."""
         items, _ = read_named_object(self._connection, self.kind, self.read)
         self._post_word("begin")
@@ -250,15 +240,15 @@ class Reader:
         self._post_word("listed", ())
         self._wait_until_due("polling", refused, POLL)
 
-    def _retry(self, error: KresError | None, phase: Phase = "retrying") -> None:
+    def _retry(self, error: errors.KresError | None, phase: Phase = "retrying") -> None:
         """Wait longer each time. ``error`` None: the server ended a watch at once."""
         self._attempts += 1
-        asked = error.retry_after if isinstance(error, StatusError) else 0.0
-        self.lost = isinstance(error, Unreachable | TimedOut)
+        asked = error.retry_after if isinstance(error, errors.StatusError) else 0.0
+        self.lost = isinstance(error, errors.Unreachable | errors.TimedOut)
         self._wait_until_due(phase, error, backoff.delay(self._attempts, self._clock.random_fraction(), asked), asked)
         self.lost = False
 
-    def _wait_until_due(self, phase: Phase, error: KresError | None, seconds: float, asked: float = 0.0) -> None:
+    def _wait_until_due(self, phase: Phase, error: errors.KresError | None, seconds: float, asked: float = 0.0) -> None:
         reason = error.message if error is not None else "the server ended the watch at once"
         next_try = self._clock.now() + seconds
         self._set_state(phase, attempts=self._attempts, reason=reason, next_try=next_try, retry_after=asked)
@@ -274,5 +264,7 @@ class Reader:
         self._inbox.put(ReaderMessage(self, what, load), self._stopped)
 
 
-def _failed_coverage(error: KresError) -> Coverage:
-    return fallen_short("failed", error) if isinstance(error, ClusterError) else Coverage("failed", error.message)
+def _failed_coverage(error: errors.KresError) -> Coverage:
+    return (
+        fallen_short("failed", error) if isinstance(error, errors.ClusterError) else Coverage("failed", error.message)
+    )

@@ -17,20 +17,11 @@ from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.admission_objects import ENFORCE, MIRROR, AdmissionPolicy, is_secret
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, always_served
 from kubectl_kres.model.pod import Pod, PodSpec
+from kubectl_kres.reports.common import system
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import Remedy
-from kubectl_kres.reports.common.system import (
-    AboutConfiguration,
-    AboutPod,
-    Admitter,
-    KindAnswers,
-    Question,
-    ReadRight,
-    System,
-    Target,
-)
 from kubectl_kres.store.store import ReadRequest, Store
 
 WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
@@ -136,10 +127,10 @@ def _about_pods(store: Store, spec: Mapping[str, Any], namespace: str) -> bool:
 _LABELS = "pod-security.kubernetes.io/"
 
 
-def _reads(store: Store, question: Question) -> Iterable[ReadRequest] | None:
-    if isinstance(question, AboutPod) and question.new:
+def _reads(store: Store, question: system.Question) -> Iterable[ReadRequest] | None:
+    if isinstance(question, system.AboutPod) and question.new:
         return policing_needs(store, question.namespace, question.spec)
-    return _reads_of_configuration(store) if isinstance(question, AboutConfiguration) else None
+    return _reads_of_configuration(store) if isinstance(question, system.AboutConfiguration) else None
 
 
 def _reads_of_configuration(store: Store) -> Iterator[ReadRequest]:
@@ -153,12 +144,14 @@ def _extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicie
     """With what asks policies about objects that controllers make, where there are any."""
     if not any(any(True for _ in store.all(kind)) for kind in POLICIES):
         return ExtendedPolicies(policies)
-    from kubectl_kres.policies.reports.made_objects import review_made
+    from kubectl_kres.policies.reports.apply import review_made
 
     return ExtendedPolicies(structs.replace(policies, reviewer=partial(review_made, ref(store), namespace)))
 
 
-def _apply(store: Store, subject: Subject, options: EvaluationOptions, analysis: Analysis, target: Target) -> Analysis:
+def _apply(
+    store: Store, subject: Subject, options: EvaluationOptions, analysis: Analysis, target: system.Target
+) -> Analysis:
     """The analysis of a pod that exists as it is: it was admitted."""
     exempt = analysis.manifest.live is not None if target == "pod" else subject.ref.kind == "Pod"
     if exempt or not _may_decide(store, subject.ref.namespace, analysis.manifest.pod):
@@ -208,18 +201,21 @@ def _account_decides(store: Store, namespace: str, pod: Pod) -> bool:
     return any(read.namespace in {"", namespace} for read in store.reads_of_kind("ServiceAccount"))
 
 
-SYSTEM = System(
+SYSTEM = system.System(
     "policing",
-    answers=dict.fromkeys(POLICIES, KindAnswers("policing", on_screen=False)),
+    answers=dict.fromkeys(POLICIES, system.KindAnswers("policing", on_screen=False)),
     kinds={"in-lists": DECIDING, "decides": DECIDING, "if-refused": ELSEWHERE, "policies": tuple(POLICIES)},
     rights={
         "pods": (
-            *(ReadRight(kind, ("list",), "which webhooks and policies also decide") for kind in sorted(DECIDING)),
-            ReadRight("ServiceAccount", ("get",), "whether a pod's service account is there"),
+            *(
+                system.ReadRight(kind, ("list",), "which webhooks and policies also decide")
+                for kind in sorted(DECIDING)
+            ),
+            system.ReadRight("ServiceAccount", ("get",), "whether a pod's service account is there"),
         )
     },
     sentences=dict.fromkeys(REFUSING, _sentence),
     reads=_reads,
     remedies=_remedies,
-    admission=Admitter(extend=_extend, apply=_apply),
+    admission=system.Admitter(extend=_extend, apply=_apply),
 )

@@ -11,12 +11,7 @@ from typing import Any
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Metadata, ObjectRef
 from kubectl_kres.policies.reports.apply import next_pod
-from kubectl_kres.policies.rules.pod_security.compliant import (
-    compliant_spec,
-    context_changes,
-    context_patch,
-    merged_spec,
-)
+from kubectl_kres.policies.rules.pod_security import levels
 from kubectl_kres.policies.rules.pod_security.levels import RULE, detail, standard_of, violations
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, template_of
@@ -107,10 +102,10 @@ def security_patch(store: Store, subject: Subject, analysis: Analysis) -> Remedy
     if (spec.get("os") or {}).get("name") == "windows":
         return None
     level = standard_of(namespace.metadata.labels).enforce
-    patch = context_patch(spec, compliant_spec(spec, level.name))
+    patch = levels.context_patch(spec, levels.compliant_spec(spec, level.name))
     if not patch:
         return None
-    merged = merged_spec(spec, patch)
+    merged = levels.merged_spec(spec, patch)
     rest = violations(level, {**pod, "spec": merged}, analysis.server.version[1])
     if rest:
         return Remedy(f"{'; '.join(_texts(spec, merged))}; and take out what stays: {detail(rest)}", proven=False)
@@ -157,13 +152,13 @@ def _command(store: Store, subject: Subject, analysis: Analysis, patch: Mapping[
 
 
 def _texts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what security contexts lack, with containers that lack the same together."""
-    if gap := context_changes(old, new):
+    """Yield what contexts lack, containers with the same gaps together."""
+    if gap := levels.context_changes(old, new):
         yield f"in the pod's securityContext {gap}"
     groups: dict[str, list[str]] = {}
     for key in ("initContainers", "containers"):
         for before, after in zip(old.get(key) or (), new.get(key) or (), strict=True):
-            if gap := context_changes(before, after):
+            if gap := levels.context_changes(before, after):
                 groups.setdefault(gap, []).append(str(after.get("name", "")))
     for gap, names in groups.items():
         yield f"in securityContext of container{'s' * (len(names) > 1)} {join_words(names)} {gap}"

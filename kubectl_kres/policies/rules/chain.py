@@ -19,8 +19,7 @@ from msgspec import Struct, structs
 from kubectl_kres.admission.base.draft import Draft, Unparsable, draft_pod
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, Server
 from kubectl_kres.admission.base.versions import CHANGES, NEWEST, Version
-from kubectl_kres.admission.decoding.decode import without_gated
-from kubectl_kres.admission.decoding.unknown_fields import table, unknown_fields
+from kubectl_kres.admission.decoding import table, unknown_fields, without_gated
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.pod import aggregate as qos
 from kubectl_kres.admission.pod.defaulting import default_pod

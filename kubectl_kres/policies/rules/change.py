@@ -10,7 +10,7 @@ from msgspec import structs
 from kubectl_kres.admission.base.outcome import Outcome, Server
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.update import update
-from kubectl_kres.admission.resize.resize_pod import resize
+from kubectl_kres.admission.resize import resize
 from kubectl_kres.model.objects import decode_object
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.policies.rules import request as namespaces

@@ -1,10 +1,16 @@
 """Expressions of admission policies: what they may name, what their names hold, and the budget that they share.
 
 The only room of this package that compiles CEL. Source: apiserver admission/plugin/cel.
+
+Objects as a server of 1.37 or newer hands them to expressions: Go's structs, maps and lists, where it has these.
+
+Objects of kinds that a CustomResourceDefinition brings are plain maps there, too. Source: apiserver
+pkg/admission/conversion.go, pkg/admission/plugin/cel/activation.go.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any
@@ -12,25 +18,100 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.decoding import table
+from kubectl_kres.policies.cel.base import values
 from kubectl_kres.policies.cel.base.types import BOOL, DYN, NULL, STRING, Type, list_of, parse_type
-from kubectl_kres.policies.cel.base.values import (
-    PER_CALL,
-    PER_POLICY,
-    CompileError,
-    CostExceeded,
-    EvalError,
-    InstantiationError,
-    NotComputed,
-)
+from kubectl_kres.policies.cel.base.values import GoStruct, TypedList, TypedMap, TypedStruct
 from kubectl_kres.policies.cel.evaluation.environment import Environment
 from kubectl_kres.policies.cel.evaluation.evaluate import CompiledExpression, compile_expression
 from kubectl_kres.policies.cel.libraries.kubernetes import authorizer_of, request_check_of
 from kubectl_kres.policies.rules.request import SCALE, Request
-from kubectl_kres.policies.rules.typed_objects import typed_as, typed_object
+
+#: Groups with ``k8s.io`` in their name whose kinds come from a CustomResourceDefinition.
+_CUSTOM = frozenset({
+    "autoscaling.k8s.io", "gateway.networking.k8s.io", "snapshot.storage.k8s.io", "groupsnapshot.storage.k8s.io",
+    "policy.networking.k8s.io", "x-k8s.io",
+})  # fmt: skip
+_REQUEST: Mapping[str, Mapping[str, str]] = {
+    "AdmissionRequest": {
+        "kind": "GroupVersionKind", "resource": "GroupVersionResource", "requestKind": "GroupVersionKind",
+        "requestResource": "GroupVersionResource", "userInfo": "UserInfo",
+    },
+}  # fmt: skip
+#: Fields that have a decoder of their own and no type: what they hold is plain.
+_PLAIN = frozenset(
+    {("ManagedFieldsEntry", "fieldsV1"), ("ControllerRevision", "data"), ("AdmissionRequest", "options")}
+)
+_QUANTITY_FIELDS = frozenset({"sizeLimit", "divisor", "quantity", "perPod", "perContainer"})
+_METADATA = {"metadata": "ObjectMeta"}
+
+
+def is_typed(api_version: str) -> bool:
+    """Return whether the server has Go types for the kinds of a group."""
+    group = api_version.rpartition("/")[0]
+    return "." not in group or (group.endswith(".k8s.io") and group not in _CUSTOM)
+
+
+def typed_object(raw: Raw | None) -> Any:
+    """Return the object typed; None for none, and as it is where the server has no type for it."""
+    if raw is None or not is_typed(str(raw.get("apiVersion", "v1"))):
+        return raw
+    known = _KEPT.get(id(raw))
+    if known is None or known[0] is not raw:
+        if len(_KEPT) >= _MOST_KEPT:
+            _KEPT.clear()
+        known = _KEPT[id(raw)] = raw, typed_as(raw, str(raw.get("kind", "")))
+    return known[1]
+
+
+#: What was typed last: one object is asked about by one expression after the other.
+_KEPT: dict[int, tuple[Raw, Any]] = {}
+_MOST_KEPT = 8
+
+
+def typed_as(value: Any, kind: str) -> Any:
+    """Return a struct of that type, of which nothing but the metadata is known where it is in no table."""
+    if not isinstance(value, dict):
+        return value
+    fields = _fields(kind)
+    struct = {key: _typed(item, kind, key, fields.get(key, "")) for key, item in value.items()}
+    return TypedStruct(_go_type(kind), struct)
+
+
+def _typed(value: Any, kind: str, field: str, inner: str) -> Any:
+    if type(value) is str or value is None:
+        return value
+    if isinstance(value, list | tuple):
+        name = inner.removeprefix("[]")
+        return TypedList([typed_as(item, name) for item in value] if name else map(_untold, value))
+    if not isinstance(value, dict):
+        return value
+    if inner:
+        return typed_as(value, inner)
+    return value if (kind, field) in _PLAIN else _untold(value)
+
+
+def _untold(value: Any) -> Any:
+    """Return what stands where no struct is known: a map, or a list of such."""
+    if isinstance(value, dict):
+        return TypedMap((key, _untold(item)) for key, item in value.items())
+    return TypedList(map(_untold, value)) if isinstance(value, list | tuple) else value
+
+
+def _fields(kind: str) -> Mapping[str, str]:
+    return table().types.get(kind) or _REQUEST.get(kind) or _METADATA
+
+
+@functools.cache
+def _go_type(kind: str) -> GoStruct:
+    leaves = table().leaves.get(kind, {})
+    named = {field for field, leaf in leaves.items() if leaf == "map:v1.ResourceList"}
+    return GoStruct(kind, frozenset(named | (_QUANTITY_FIELDS & _fields(kind).keys() - leaves.keys())))
+
 
 Raw = Mapping[str, Any]
 OUT_OF_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run"
-_CONDITIONS_BUDGET = PER_POLICY // 4
+_CONDITIONS_BUDGET = values.PER_POLICY // 4
 
 _KIND = {"group": "string", "version": "string", "kind": "string"}
 _RESOURCE = {"group": "string", "version": "string", "resource": "string"}
@@ -121,13 +202,13 @@ class Expression:
             environment_of = environment_of.with_variables(fields)
         try:
             program = _compile_cached(text, environment_of) if not fields else compile_expression(text, environment_of)
-        except CompileError as error:
+        except values.CompileError as error:
             self.fault = f"compilation failed: {error}"
             return
-        except InstantiationError as error:
+        except values.InstantiationError as error:
             self.fault, self.internal = f"program instantiation failed: {error}", True
             return
-        except NotComputed as error:
+        except values.NotComputed as error:
             self.unknown = str(error)
             return
         if wanted and program.kind not in wanted:
@@ -197,18 +278,18 @@ class Variables:
     def _compute_variable(self, name: str) -> Any:
         expression = self.expressions.get(name)
         if expression is None:
-            return EvalError(f"no such key: {name}")
+            return values.EvalError(f"no such key: {name}")
         if expression.unknown:
-            return NotComputed(expression.unknown)
+            return values.NotComputed(expression.unknown)
         if expression.program is None:
-            return EvalError(f'composited variable "{name}" fails to compile: {expression.fault}')
+            return values.EvalError(f'composited variable "{name}" fails to compile: {expression.fault}')
         try:
             value, cost = expression.program.evaluate({**self.names, "variables": self}, self.most)
-        except CostExceeded as error:
-            self.cost += PER_CALL
-            return EvalError(f'composited variable "{name}" fails to evaluate: {error.message}')
-        except EvalError as error:
-            return EvalError(f'composited variable "{name}" fails to evaluate: {error.message}')
+        except values.CostExceeded as error:
+            self.cost += values.PER_CALL
+            return values.EvalError(f'composited variable "{name}" fails to evaluate: {error.message}')
+        except values.EvalError as error:
+            return values.EvalError(f'composited variable "{name}" fails to evaluate: {error.message}')
         self.cost += cost
         return value
 
@@ -220,10 +301,10 @@ class UnknownValue:
         self.what = what
 
     def has_field(self, _name: str) -> bool:
-        raise NotComputed(self.what)
+        raise values.NotComputed(self.what)
 
     def get_field(self, _name: str) -> Any:
-        raise NotComputed(self.what)
+        raise values.NotComputed(self.what)
 
 
 class Result(Struct, frozen=True):
@@ -245,8 +326,8 @@ class Evaluation:
         names: Mapping[str, Any],
         variables: Mapping[str, Expression],
         *,
-        budget: int = PER_POLICY,
-        maximum: int = PER_CALL,
+        budget: int = values.PER_POLICY,
+        maximum: int = values.PER_CALL,
     ) -> None:
         self.variables = Variables(variables, names, maximum)
         self.names = {**names, "variables": self.variables}
@@ -255,16 +336,16 @@ class Evaluation:
     def run(self, expression: Expression) -> Result:
         """Raises OutOfBudget, NotComputed."""
         if expression.unknown:
-            raise NotComputed(expression.unknown)
+            raise values.NotComputed(expression.unknown)
         if expression.program is None:
             return Result(error=f"compilation error: {expression.fault}")
         before = self.variables.cost
         value, cost, error = None, 0, ""
         try:
             value, cost = expression.program.evaluate(self.names, self.most)
-        except CostExceeded as fault:
-            cost, error = PER_CALL, fault.message
-        except EvalError as fault:
+        except values.CostExceeded as fault:
+            cost, error = values.PER_CALL, fault.message
+        except values.EvalError as fault:
             error = fault.message
         self.budget -= cost + self.variables.cost - before
         if self.budget < 0:

@@ -12,9 +12,17 @@ from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Finding, Refusal, Server, StatusCause
-from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
-from kubectl_kres.policies.cel.base.typed_values import TYPED, TypedList, TypedStruct
-from kubectl_kres.policies.cel.base.values import LibraryValue, MessageLiteral, NotComputed, Optional, is_list
+from kubectl_kres.admission.decoding import unknown_fields
+from kubectl_kres.policies.cel.base.values import (
+    TYPED,
+    LibraryValue,
+    MessageLiteral,
+    NotComputed,
+    Optional,
+    TypedList,
+    TypedStruct,
+    is_list,
+)
 from kubectl_kres.policies.rules import patches as apply_configuration
 from kubectl_kres.policies.rules import patches as json_patch
 from kubectl_kres.policies.rules.expressions import OBJECT, PATCHES, Evaluation, OutOfBudget, names_of

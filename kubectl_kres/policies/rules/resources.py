@@ -14,8 +14,7 @@ from typing import Any
 
 from kubectl_kres.admission.base.draft import Draft, Slot, draft_pod
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.admission.decoding.decode import first_unparsable, with_known_strategy
-from kubectl_kres.admission.decoding.unknown_fields import first_mistyped, table
+from kubectl_kres.admission.decoding import first_mistyped, first_unparsable, table, with_known_strategy
 from kubectl_kres.admission.limitrange import ANNOTATION
 from kubectl_kres.admission.pod.defaulting import default_pod
 from kubectl_kres.errors import QuantityError

@@ -11,16 +11,7 @@ from msgspec import Struct, structs
 from kubectl_kres.admission.base.outcome import Finding, Refusal, Server, StatusCause
 from kubectl_kres.policies.cel.base.values import NotComputed
 from kubectl_kres.policies.cel.libraries.strings import trim
-from kubectl_kres.policies.rules.expressions import (
-    BOOLEAN,
-    TEXT,
-    TEXT_OR_NULL,
-    Evaluation,
-    Expression,
-    OutOfBudget,
-    Result,
-    names_of,
-)
+from kubectl_kres.policies.rules import expressions
 from kubectl_kres.policies.rules.objects import convert_version
 from kubectl_kres.policies.rules.policy import BoundPolicy, ConfigurationError, Policy, RequestContext, name_of
 from kubectl_kres.policies.rules.request import Request, Review, match_request
@@ -194,7 +185,7 @@ def _convert_request(request_seen: Request, original: Request) -> Request:
     return structs.replace(request_seen, object=objects[0], old=objects[1])
 
 
-Annotations = list[tuple[str, Result]]
+Annotations = list[tuple[str, expressions.Result]]
 
 
 def evaluate_policy(
@@ -209,14 +200,17 @@ def evaluate_policy(
     except ConfigurationError as error:
         return [FailedValidation(str(error), error=True)] if policy.fails else [], []
     has_params = policy.param_kind is not None
-    names = names_of(request_seen, original, context.namespace, params, context.server, has_params=has_params)
+    names = expressions.names_of(
+        request_seen, original, context.namespace, params, context.server, has_params=has_params
+    )
     validations = policy.spec.get("validations") or ()
-    evaluation = Evaluation(names, policy.variables, maximum=context.most)
+    evaluation = expressions.Evaluation(names, policy.variables, maximum=context.most)
     try:
         results = [
-            evaluation.run(policy.expression(_text(validation, "expression"), BOOLEAN)) for validation in validations
+            evaluation.run(policy.expression(_text(validation, "expression"), expressions.BOOLEAN))
+            for validation in validations
         ]
-    except OutOfBudget as error:
+    except expressions.OutOfBudget as error:
         return [FailedValidation(str(error), error=True)] if policy.fails else [], []
     messages = _Messages(policy, names, evaluation.budget, context)
     decisions = []
@@ -236,21 +230,23 @@ class _Messages:
 
     def __init__(self, policy: Policy, names: Mapping[str, Any], budget: int, context: RequestContext) -> None:
         self.policy, self.names, self.budget, self.most = policy, names, budget, context.most
-        self._evaluation: Evaluation | None = None
+        self._evaluation: expressions.Evaluation | None = None
 
     def one_line_message(self, validation: Raw) -> str:
         text = _text(validation, "messageExpression")
         if not text:
             return ""
         if self._evaluation is None:
-            self._evaluation = Evaluation(self.names, self.policy.variables, budget=self.budget, maximum=self.most)
-        result = self._evaluation.run(self.policy.expression(text, TEXT, authorizer=False))
+            self._evaluation = expressions.Evaluation(
+                self.names, self.policy.variables, budget=self.budget, maximum=self.most
+            )
+        result = self._evaluation.run(self.policy.expression(text, expressions.TEXT, authorizer=False))
         message = trim(result.value) if isinstance(result.value, str) else ""
         return "" if len(message.encode()) > _MOST_MESSAGE or "\n" in message else message
 
 
 def _decision(
-    policy: Policy, validation: Raw, result: Result, index: int, messages: _Messages
+    policy: Policy, validation: Raw, result: expressions.Result, index: int, messages: _Messages
 ) -> FailedValidation | None:
     if result.value is True:
         return None
@@ -258,8 +254,8 @@ def _decision(
     if result.error:
         return FailedValidation(result.error, "", index, expression, error=True) if policy.fails else None
     try:
-        message = messages.one_line_message(validation)
-    except OutOfBudget as error:
+        message = messages.message_of(validation)
+    except expressions.OutOfBudget as error:
         return FailedValidation(f"failed messageExpression: {error}", "", index, expression, error=True)
     message = message or trim(_text(validation, "message")) or f"failed expression: {expression}"
     return FailedValidation(message, _text(validation, "reason") or "Invalid", index, expression)
@@ -270,11 +266,13 @@ def _annotations(policy: Policy, names: Mapping[str, Any], context: RequestConte
     asked = policy.spec.get("auditAnnotations")
     if not asked:
         return pairs
-    evaluation = Evaluation(names, policy.variables, maximum=context.most)
+    evaluation = expressions.Evaluation(names, policy.variables, maximum=context.most)
     for audit_annotation in asked:
-        expression: Expression = policy.expression(_text(audit_annotation, "valueExpression"), TEXT_OR_NULL)
+        expression: expressions.Expression = policy.expression(
+            _text(audit_annotation, "valueExpression"), expressions.TEXT_OR_NULL
+        )
         try:
             pairs.append((_text(audit_annotation, "key"), evaluation.run(expression)))
-        except OutOfBudget as error:
-            pairs.append((_text(audit_annotation, "key"), Result(error=str(error))))
+        except expressions.OutOfBudget as error:
+            pairs.append((_text(audit_annotation, "key"), expressions.Result(error=str(error))))
     return pairs

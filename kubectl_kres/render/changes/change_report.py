@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from kubectl_kres.admission.base.versions import CHANGES
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.scheduling.nodes import why_lines
+from kubectl_kres.render.scheduling import why_lines
 from kubectl_kres.render.text.line import Line, Tone, clip_text, columns, draw, tone_lines, wrap_text
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.headline import at_maximum
@@ -32,7 +32,7 @@ from kubectl_kres.reports.changes.report import (
 )
 from kubectl_kres.reports.changes.upgrade import UpgradeChange, UpgradeReport
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
-from kubectl_kres.vpa.reports.eviction import BAD, Eviction, OutsideValue
+from kubectl_kres.vpa.reports.updater_run import BAD, Eviction, OutsideValue
 
 _TONES: dict[str, Tone] = {"worse": "bad", "better": "good", "other": "warn"}
 _HEADS = {"worse": "Worse", "better": "Better", "other": "Different"}

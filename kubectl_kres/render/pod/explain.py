@@ -380,7 +380,7 @@ def remark_groups(
 def _node_lines(explanation: Explanation, width: int, now: str) -> Iterator[Line]:
     """Yield the nodes for a pod that waits for one."""
     if explanation.scheduling is not None:
-        from kubectl_kres.render.scheduling.nodes import report_lines
+        from kubectl_kres.render.scheduling import report_lines
 
         yield from report_lines(explanation.scheduling, width, now)
 

@@ -60,7 +60,7 @@ def page_lines(explanation: Explanation, *, now: str, width: int) -> Iterator[Li
     yield from short_verdict_lines(explanation, now, width)
     yield [("", "")]
     if explanation.scheduling is not None:
-        from kubectl_kres.render.scheduling.nodes import short_report_lines
+        from kubectl_kres.render.scheduling import short_report_lines
 
         yield from short_report_lines(explanation.scheduling, width, now)
     yield from _value_lines(explanation, now, width)

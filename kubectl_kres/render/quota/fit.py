@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kubectl_kres.render.scheduling.nodes import room_text, unread_text, why_lines
+from kubectl_kres.render.scheduling import room_text, unread_text, why_lines
 from kubectl_kres.render.text.line import LABEL, Line, Tone, age_text, draw, pad_text, tone_lines, wrap_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import cost_lines
+from kubectl_kres.render.verdict import headline
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import (
-    at_maximum,
-    cause,
-    one_line_message,
-    pod_count_text,
-    unread_caveat,
-    verdict_word,
-)
 from kubectl_kres.render.verdict.remedy import do_lines
 from kubectl_kres.render.verdict.run_state import state_sentence
 from kubectl_kres.reports.common.explanation import is_held_up
@@ -49,7 +42,9 @@ def brief(fit: Fit, more: str) -> Brief:
 def denied_brief(denied: Denied, more: str) -> Brief:
     """Return a refused workload in few words."""
     word, tone, missing = _refusal_headline(denied)
-    reason = one_line_message(denied.verdict).partition(" is forbidden: ")[2] or one_line_message(denied.verdict)
+    reason = headline.one_line_message(denied.verdict).partition(" is forbidden: ")[2] or headline.one_line_message(
+        denied.verdict
+    )
     text = f": {denied.subject.full_name}: {missing}{f': {reason}' if denied.verdict.message else ''}"
     return with_remedies(Brief(tone, word, text, next=more), denied.remedies)
 
@@ -68,7 +63,7 @@ def _fit_lines(fit: Fit, width: int) -> Iterator[Line]:
     yield from _run_state_lines(fit, width)
     if fit.autoscaled is not None:
         short = fit.autoscaled.fits < fit.autoscaled.most
-        text = at_maximum(fit.autoscaled)
+        text = headline.at_maximum(fit.autoscaled)
         yield from tone_lines(
             "warn" if short else "", wrap_text(text, width, first=pad_text("at most", 16), rest=" " * 16)
         )
@@ -163,7 +158,7 @@ def _admitted(fit: Fit) -> str:
     return (
         f"{fit.fits} more such pod{'s' * (fit.fits != 1)} fit{'s' * (fit.fits == 1)}"
         if fit.fits
-        else f"no such pod fits{unread_caveat(fit.verdict.message, fit.unseen)}"
+        else f"no such pod fits{headline.unread_caveat(fit.verdict.message, fit.unseen)}"
     )
 
 
@@ -176,7 +171,7 @@ def _format_tightest_quotas(fit: Fit) -> str:
 
 def _replicas(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
     """Label, whether it is bad, and sentence."""
-    have = pod_count_text(replicas)
+    have = headline.pod_count_text(replicas)
     if fit.lacking:
         verb = "does" if fit.lacking == 1 else "do"
         yield "replicas", True, f"{have}; {fit.lacking} of the {replicas.missing_pods} missing {verb} not fit"
@@ -207,7 +202,7 @@ def _rollout(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
         text = f"quota {over.quota} has used {over.by} of {over.resource} more than its hard {over.hard}"
         yield "over hard", True, f"{text}: until that is freed nothing more is admitted"
     if fit.never:
-        yield "no room helps", True, cause(fit.verdict.findings)
+        yield "no room helps", True, headline.cause(fit.verdict.findings)
 
 
 def _format_rollout(fit: Fit, replicas: Replicas) -> str:
@@ -274,7 +269,7 @@ def _head(denied: Denied) -> Line:
 
 def _refusal_texts(denied: Denied) -> Iterator[tuple[str, str]]:
     if denied.verdict.message:
-        text = one_line_message(denied.verdict)
+        text = headline.one_line_message(denied.verdict)
         yield "server", text.partition(" is forbidden: ")[2] or text
     elif denied.verdict.blocked is not None:
         yield "server", denied.verdict.blocked.message
@@ -303,7 +298,7 @@ def _labelled_lines(texts: Iterable[tuple[str, str]], width: int) -> Iterator[Li
 def _refusal_headline(denied: Denied) -> tuple[str, Tone, str]:
     """Word and tone, and how many pods are missing."""
     have = denied.replicas
-    word, tone = verdict_word(denied.verdict)
+    word, tone = headline.verdict_word(denied.verdict)
     if word in {"admitted", "full"}:
         # Refused before, and not any more: the controller tries again by itself.
         word, tone = "waiting", "warn"
@@ -313,7 +308,11 @@ def _refusal_headline(denied: Denied) -> tuple[str, Tone, str]:
         missing = f"{have.missing_pods} of {have.wanted} pods missing"
     else:
         missing = f"{have.wanted} pod{'s' * (have.wanted != 1)}, no new ones"
-    return word, tone, f"{missing}{'' if denied.seen else unread_caveat(denied.verdict.message, denied.unseen)}"
+    return (
+        word,
+        tone,
+        f"{missing}{'' if denied.seen else headline.unread_caveat(denied.verdict.message, denied.unseen)}",
+    )
 
 
 def pods_of_jobs(denied: Denied) -> str:

@@ -1,4 +1,7 @@
-"""Explanations of quotas, LimitRanges, namespaces, claims and services as text."""
+"""Explanations of quotas, LimitRanges, namespaces, claims and services as text.
+
+The short page of a quota, LimitRange, namespace, claim of storage or service; ``policy`` has the whole answer.
+"""
 
 from __future__ import annotations
 
@@ -13,30 +16,26 @@ from kubectl_kres.render.text.line import (
     clip_text,
     draw,
     labelled_lines,
+    more_line,
     pad_text,
     row,
     size,
     tone_lines,
     wrap_text,
 )
-from kubectl_kres.render.text.remarks import last_edit_texts, remarks
+from kubectl_kres.render.text.remarks import last_edit_texts, remarks, unseen_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import cost_lines, tables
+from kubectl_kres.render.verdict import headline
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import (
-    PARTLY,
-    cause,
-    lacks_limit_ranges,
-    refusal_reason,
-    unread_caveat,
-    verdict_word,
-)
+from kubectl_kres.render.verdict.headline import PARTLY, code_line, lacks_limit_ranges
 from kubectl_kres.render.verdict.object_list import Row
 from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.reports.common.explanation import Demand, Explanation
 from kubectl_kres.reports.common.resource_lists import join_words
 from kubectl_kres.reports.namespace.policy_explanation import Band, Default, PolicyExplanation
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
+from kubectl_kres.reports.quota.quota_report import QuotaReport, QuotaUse
 
 _LABEL, _CELL = 32, 20
 _HEADS = ("MIN", "MAX", "RATIO")
@@ -73,7 +72,7 @@ def brief(policy_explanation: PolicyExplanation, more: str) -> Brief:
     words, tone = policy_word(policy_explanation)
     refused = policy_explanation.verdict is not None and policy_explanation.verdict.allowed is not True
     summary = _summary(policy_explanation) if refused or not policy_explanation.remedies else ""
-    seen = "" if policy_explanation.complete else PARTLY
+    seen = "" if policy_explanation.complete else headline.PARTLY
     text = f": {policy_explanation.subject.full_name}{f': {summary}' if summary else ''}"
     return with_remedies(Brief(tone, f"{words}{seen}", text, next=more), policy_explanation.remedies)
 
@@ -81,7 +80,7 @@ def brief(policy_explanation: PolicyExplanation, more: str) -> Brief:
 def policy_word(policy_explanation: PolicyExplanation) -> tuple[str, Tone]:
     """Return what the answer comes to, in a word, and its tone."""
     if policy_explanation.verdict is not None:
-        return verdict_word(policy_explanation.verdict)
+        return headline.verdict_word(policy_explanation.verdict)
     uses = [use for report in policy_explanation.quotas for use in report.uses]
     if any(use.is_exceeded for use in uses):
         return "over", "bad"
@@ -92,7 +91,7 @@ def policy_word(policy_explanation: PolicyExplanation) -> tuple[str, Tone]:
 
 def _summary(policy_explanation: PolicyExplanation) -> str:
     if policy_explanation.verdict is not None and policy_explanation.verdict.allowed is not True:
-        return refusal_reason(policy_explanation.verdict)
+        return headline.refusal_reason(policy_explanation.verdict)
     if policy_explanation.contradictions and not any(
         use.is_exceeded for report in policy_explanation.quotas for use in report.uses
     ):
@@ -145,7 +144,7 @@ def policy_lines(
         yield [("", "")]
         yield from quota_lines(report, ascii_only=ascii_only, width=width)
     for demand in policy_explanation.demands:
-        yield from _demand(demand, width, seen=not lacks_limit_ranges(policy_explanation.unseen))
+        yield from _demand(demand, width, seen=not headline.lacks_limit_ranges(policy_explanation.unseen))
     groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
         ("warn", "warning", policy_explanation.warnings),
         ("quiet", "changed", tuple(last_edit_texts(policy_explanation.edits, now))),
@@ -161,13 +160,13 @@ def head_lines(policy_explanation: PolicyExplanation, width: int) -> Iterator[Li
         return
     text, tone = policy_word(policy_explanation)
     if verdict.allowed is True:
-        text = text if policy_explanation.complete else f"{text}{PARTLY}"
+        text = text if policy_explanation.complete else f"{text}{headline.PARTLY}"
         counted = ", already counted in the quotas" if policy_explanation.counted and policy_explanation.costs else ""
         first, *rest = wrap_text(f"{text}: {policy_explanation.subject.full_name}{counted}", width, rest="  ")
         yield [(tone, text), ("", first[len(text) :])]
         yield from tone_lines("", rest)
     else:
-        reason = refusal_reason(verdict)
+        reason = headline.refusal_reason(verdict)
         first, *rest = wrap_text(f"{text}: {policy_explanation.subject.full_name}: {reason}", width, rest="  ")
         yield [(tone, text), ("", first[len(text) :])]
         yield from tone_lines("", rest)
@@ -206,7 +205,7 @@ def bare_lines(explanation: Explanation, subject: ObjectRef, width: int, maximum
     head = f"a pod of one container without requests and limits{alone}"
     allowed = explanation.verdict.allowed
     if allowed is True:
-        seen = "" if alone or explanation.complete else PARTLY
+        seen = "" if alone or explanation.complete else headline.PARTLY
         quality = f", QoS class {explanation.qos.name}" if explanation.qos is not None else ""
         fits = [cost.fits for cost in explanation.quotas if cost.fits is not None]
         room = f"; quotas have room for {min(fits)} such pod{'s' * (min(fits) != 1)}" if fits and not alone else ""
@@ -215,7 +214,7 @@ def bare_lines(explanation: Explanation, subject: ObjectRef, width: int, maximum
         word = (
             "may be refused"
             if allowed is None
-            else f"is refused{unread_caveat(explanation.verdict.message, explanation.unseen)}"
+            else f"is refused{headline.unread_caveat(explanation.verdict.message, explanation.unseen)}"
         )
         yield from tone_lines("bad", wrap_text(f"{head} {word}: {_refusal_reason(explanation)}", width, rest="  "))
         for index, remedy in enumerate(explanation.remedies[:maximum]):
@@ -229,7 +228,7 @@ def bare_lines(explanation: Explanation, subject: ObjectRef, width: int, maximum
 
 def _refusal_reason(explanation: Explanation) -> str:
     """Why it is refused, in our words where they are known: the server's name the container, which is made up."""
-    if known := cause(explanation.verdict.findings):
+    if known := headline.cause(explanation.verdict.findings):
         return known
     message = explanation.verdict.message
     return (message.partition(" is forbidden: ")[2] or message.partition(" is invalid: ")[2] or message).strip()
@@ -275,3 +274,130 @@ def _demand(demand: Demand, width: int, *, seen: bool) -> Iterator[Line]:
         rest = "; LimitRanges, which may fill that in, could not be read"
     yield [("", "")]
     yield from tone_lines("", wrap_text(f"{text}{rest}", width, rest="  "))
+
+
+#: Contradictions, values and names of a kind that are shown; the rest is counted.
+_SHOWN = 2
+#: Names of a quota in a namespace, the fullest first; rows of the table of one quota.
+_FULLEST, _ROWS = 2, 7
+
+
+def page(
+    policy_explanation: PolicyExplanation, *, now: str, ascii_only: bool = False, color: bool = False, width: int = 80
+) -> Iterator[str]:
+    """Yield the answer as a page of its own. ``now`` (RFC 3339) turns times into ages."""
+    for line in page_lines(policy_explanation, now=now, ascii_only=ascii_only, width=width):
+        yield draw(line, color=color)
+
+
+def page_lines(policy_explanation: PolicyExplanation, *, now: str, ascii_only: bool, width: int) -> Iterator[Line]:
+    """Yield the same, not drawn yet."""
+    yield from _head_lines(policy_explanation, width)
+    yield [("", "")]
+    yield from _quota_lines(policy_explanation, ascii_only=ascii_only, width=width)
+    for label, text in _labelled_texts(policy_explanation):
+        yield from labelled_lines(label, text, width)
+    if policy_explanation.bare is not None:
+        yield from bare_lines(policy_explanation.bare, policy_explanation.subject, width, maximum=1)
+    for tone, label, text in _remarks(policy_explanation, now):
+        yield from labelled_lines(label, text, width, tone=tone)
+    if policy_explanation.verdict is not None:
+        yield from code_line(policy_explanation.verdict)
+    yield from more_line(_hidden_parts(policy_explanation), width)
+
+
+def _head_lines(policy_explanation: PolicyExplanation, width: int) -> Iterator[Line]:
+    """Yield the verdict, or how full it is, and what contradicts what."""
+    if policy_explanation.verdict is not None:
+        yield from head_lines(policy_explanation, width)
+    else:
+        text, tone = policy_word(policy_explanation)
+        seen = "" if policy_explanation.complete else PARTLY
+        first, *rest = wrap_text(f"{text}{seen}: {policy_explanation.subject.full_name}", width, rest="  ")
+        yield [(tone, text), ("", first[len(text) :])]
+        yield from tone_lines("", rest)
+    for text in _limit_texts(policy_explanation.contradictions, _SHOWN, "conflict"):
+        yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="    "))
+
+
+def _labelled_texts(policy_explanation: PolicyExplanation) -> Iterator[tuple[str, str]]:
+    """Yield what it gives, allows, costs and requires, each with its label."""
+    defaults = [f"{default.resource} {default.side[:-1]} {default.value}" for default in policy_explanation.defaults]
+    if defaults:
+        yield "gives", ", ".join(defaults)
+    if policy_explanation.bands:
+        yield "bounds", "; ".join(map(_band_text, policy_explanation.bands))
+    for cost in policy_explanation.costs:
+        amounts = ", ".join(f"{name} {amount}" for name, amount in cost.charge.requested.items())
+        yield "costs", f"quota {cost.quota}: {amounts}"
+    for demand in () if policy_explanation.contradictions else policy_explanation.demands:
+        missing = f"; no LimitRange sets {join_words(demand.unfilled)}" if demand.unfilled else ""
+        if lacks_limit_ranges(policy_explanation.unseen):
+            missing = "; LimitRanges, which may fill that in, could not be read"
+        yield "wants", f"quota {demand.quota} requires {join_words(demand.names)} on every container{missing}"
+
+
+def _remarks(policy_explanation: PolicyExplanation, now: str) -> Iterator[tuple[Tone, str, str]]:
+    """Yield warnings and what could not be read; assumptions and edits as far as there are few."""
+    yield from (("warn", "warning", text) for text in policy_explanation.warnings)
+    yield from (("bad", "unread", unseen_text(failed_read)) for failed_read in policy_explanation.unseen)
+    assumed = [assumption.text for assumption in policy_explanation.assumptions]
+    yield from (("quiet", "assumed", text) for text in _limit_texts(assumed, _SHOWN, "assumption"))
+    if policy_explanation.subject.kind != "Namespace":
+        edits = list(last_edit_texts(policy_explanation.edits, now, maximum=_SHOWN))
+        yield from (("quiet", "changed", text) for text in _limit_texts(edits, 1, "edit"))
+
+
+def _limit_texts(texts: Sequence[str], maximum: int, noun: str) -> Iterator[str]:
+    """Yield the first texts, and how many more there are."""
+    yield from texts[:maximum]
+    if len(texts) > maximum:
+        count = len(texts) - maximum
+        yield f"and {count} more {noun}{'s' * (count != 1)}"
+
+
+def _quota_lines(policy_explanation: PolicyExplanation, *, ascii_only: bool, width: int) -> Iterator[Line]:
+    """Yield the table of one quota; of a namespace a line for each."""
+    quotas = policy_explanation.quotas
+    if policy_explanation.subject.kind == "ResourceQuota" and len(quotas) == 1 and len(quotas[0].uses) <= _ROWS:
+        yield from quota_lines(quotas[0], ascii_only=ascii_only, width=width)
+        yield [("", "")]
+        return
+    for report in quotas:
+        yield from labelled_lines(
+            "quota", _fullest(report), width, tone="bad" if any(map(_is_over, report.uses)) else ""
+        )
+
+
+def _is_over(use: QuotaUse) -> bool:
+    return use.is_exceeded
+
+
+def _fullest(report: QuotaReport) -> str:
+    """Return the names of a quota that are used most, in words."""
+    uses = sorted(report.uses, key=lambda use: (not use.is_exceeded, -(use.percent or 0)))
+    if not uses:
+        return f"{report.subject.name}: limits nothing"
+    shown = [f"{use.name} {use.used or '?'} of {use.hard}" for use in uses[:_FULLEST]]
+    rest = f", and {len(uses) - _FULLEST} less full" if len(uses) > _FULLEST else ""
+    counts = f", counts {join_words(report.scopes)}" if report.scopes else ""
+    return f"{report.subject.name}: {', '.join(shown)}{rest}{counts}"
+
+
+def _band_text(band: Band) -> str:
+    parts = [
+        f"{side} {value}"
+        for side, value in (("min", band.low), ("max", band.high), ("ratio", band.ratio))
+        if value is not None
+    ]
+    return f"{band.type} {band.resource} {', '.join(parts)}"
+
+
+def _hidden_parts(policy_explanation: PolicyExplanation) -> list[str]:
+    kind = policy_explanation.subject.kind
+    parts = ["where each value comes from"]
+    parts += ["a bar for each quota"] * (kind == "Namespace" and bool(policy_explanation.quotas))
+    parts += ["what a container without requests and limits gets"] * (
+        kind == "Namespace" and policy_explanation.bare is not None
+    )
+    return parts

@@ -25,23 +25,14 @@ from kubectl_kres.reports.changes.report import (
     WorkloadChange,
 )
 from kubectl_kres.reports.common.explanation import Autoscaled, Shortfall
+from kubectl_kres.simulate import next_rollout
 from kubectl_kres.simulate.change import Apply, key_of_step
 from kubectl_kres.simulate.cluster import ChangeOutcome, ClusterChange, ClusterStates, PlacedStep, SentStep
 from kubectl_kres.simulate.final_states import FinalState, FinalWorkload
 from kubectl_kres.simulate.moves import State
-from kubectl_kres.simulate.next_rollout import (
-    Maximum,
-    NextPodAnswer,
-    StalledRollout,
-    autoscaler_maxima,
-    circumstances,
-    extreme_states,
-    next_pods,
-    stalled_rollouts,
-)
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import Key
-from kubectl_kres.vpa.reports.eviction import BAD, eviction_of
+from kubectl_kres.vpa.reports.updater_run import BAD, eviction_of
 
 _ORDER = {"worse": 0, "better": 1, "other": 2}
 
@@ -50,11 +41,11 @@ class _Workload(NamedTuple):
     """A workload on one side, over all ends. ``counted`` False: only its next pod is evaluated."""
 
     pods: Count
-    next: NextPodAnswer | None
+    next: next_rollout.NextPodAnswer | None
     refusals: tuple[str, ...]
     stalled: bool
-    maximum: Maximum | None = None
-    rollout: StalledRollout | None = None
+    maximum: next_rollout.Maximum | None = None
+    rollout: next_rollout.StalledRollout | None = None
     counted: bool = True
 
     @property
@@ -249,13 +240,15 @@ def _of_side(
     if space not in side.spaces:
         return {}
     namespace, _ = side.spaces[space]
-    next_answer: dict[Key, NextPodAnswer] = {}
-    reach: dict[Key, Maximum] = {}
+    next_answer: dict[Key, next_rollout.NextPodAnswer] = {}
+    reach: dict[Key, next_rollout.Maximum] = {}
     for state in states:
-        for key, maximum in autoscaler_maxima(namespace, state).items():
+        for key, maximum in next_rollout.autoscaler_maxima(namespace, state).items():
             reach[key] = min(maximum, reach.get(key, maximum), key=lambda maximum: maximum.fits)
         # Of several ends that in which it is refused.
-        for next_pod in next_pods(namespace, state, {key for key, known in next_answer.items() if known.messages}):
+        for next_pod in next_rollout.next_pods(
+            namespace, state, {key for key, known in next_answer.items() if known.messages}
+        ):
             if next_pod.key not in next_answer or next_pod.messages:
                 next_answer[next_pod.key] = next_pod
     workloads: dict[Key, list[FinalWorkload]] = {}
@@ -270,7 +263,9 @@ def _of_side(
     return shown
 
 
-def _over_ends(every: list[FinalWorkload], next_answer: NextPodAnswer | None, maximum: Maximum | None) -> _Workload:
+def _over_ends(
+    every: list[FinalWorkload], next_answer: next_rollout.NextPodAnswer | None, maximum: next_rollout.Maximum | None
+) -> _Workload:
     worst = min(every, key=lambda end: end.pods)
     upper_limit = max(final_workload.pods for final_workload in every)
     texts = dict.fromkeys(text for refused in worst.refused for text in refused.messages)
@@ -302,7 +297,7 @@ def _ask_rollouts(
     asked = (both, {*both, *new, *(able[1].intersection(rolled))})
     for namespace, of_side, shown, keys, at_once in zip(namespaces, states, workloads, asked, rollouts, strict=True):
         if namespace is not None and keys:
-            for key, rollout in stalled_rollouts(namespace, of_side, at_once, keys).items():
+            for key, rollout in next_rollout.stalled_rollouts(namespace, of_side, at_once, keys).items():
                 shown[key] = shown[key]._replace(rollout=rollout)
 
 
@@ -311,8 +306,8 @@ def _circumstances(
 ) -> dict[Key, set[Hashable]]:
     """Return, for each workload, all that decides about its next rollout, over all ends."""
     result: dict[Key, set[Hashable]] = {}
-    for state in extreme_states(states):
-        for key, decides in circumstances(namespace, state, keys):
+    for state in next_rollout.extreme_states(states):
+        for key, decides in next_rollout.circumstances(namespace, state, keys):
             result.setdefault(key, set()).add(decides)
     return result
 
@@ -417,18 +412,18 @@ def _downgrade_effect(change: WorkloadChange, unasked: Container[Key]) -> Worklo
     return change
 
 
-def _short(maximum: Maximum | None) -> int:
-    """Return the number of pods that an autoscaler may want and no quota has room for."""
+def _short(maximum: next_rollout.Maximum | None) -> int:
+    """Return the pods that an autoscaler may ask for and that there is no room for."""
     return maximum.most - maximum.fits if maximum is not None else 0
 
 
-def _build_autoscaled(maximum: Maximum | None) -> Autoscaled | None:
+def _build_autoscaled(maximum: next_rollout.Maximum | None) -> Autoscaled | None:
     if maximum is None:
         return None
     return Autoscaled(maximum.autoscaler, maximum.most, maximum.fits, tuple(Shortfall(*lack) for lack in maximum.lacks))
 
 
-def shown_pod(value: NextPodAnswer | None) -> NextPod | None:
+def shown_pod(value: next_rollout.NextPodAnswer | None) -> NextPod | None:
     if value is None:
         return None
     if value.messages:
@@ -451,7 +446,9 @@ def _values(stored: Mapping[str, Any]) -> dict[str, str]:
     return result
 
 
-def resized_values(before: NextPodAnswer | None, after: NextPodAnswer | None) -> Iterator[Resized]:
+def resized_values(
+    before: next_rollout.NextPodAnswer | None, after: next_rollout.NextPodAnswer | None
+) -> Iterator[Resized]:
     if before is None or after is None or not before.stored or not after.stored:
         return
     old, new = _values(before.stored[0]), _values(after.stored[0])

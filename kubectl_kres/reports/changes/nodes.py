@@ -18,8 +18,7 @@ from kubectl_kres.reports.common.explanation import FailedRead, Subject, find_un
 from kubectl_kres.reports.pod.scheduling_needs import BOUND_PODS, NODES, NewPod, spec_needs, template_of
 from kubectl_kres.reports.scheduling.new_pods import new_pod_as_stored, place_pods
 from kubectl_kres.reports.scheduling.report import CheckedPod, SchedulingInput, check_among, read_cluster, unread_kinds
-from kubectl_kres.scheduling.node_info import NodeInfo, changed_node
-from kubectl_kres.scheduling.plugin import SchedulingCluster, UncomputedFilter
+from kubectl_kres.scheduling.node_info import NodeInfo, SchedulingCluster, UncomputedFilter, changed_node
 from kubectl_kres.scheduling.profile import Filters, prepare_filters
 from kubectl_kres.scheduling.selectors import matches, read_selector
 from kubectl_kres.simulate.change import Patch, key_of_step, strategic_merge

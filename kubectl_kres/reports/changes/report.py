@@ -8,7 +8,7 @@ from typing import Literal
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.explanation import Autoscaled, FailedRead
 from kubectl_kres.reports.common.parts import NodeReport, Record
-from kubectl_kres.vpa.reports.eviction import Eviction
+from kubectl_kres.vpa.reports.updater_run import Eviction
 
 #: worse: something that ran or would come does no longer. better: something comes that did not. other: next pods get
 #: other values, or it is not certain which way it goes.

@@ -24,16 +24,9 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import ZERO
 from kubectl_kres.reports.changes.combined_answer import CombinedAnswer
 from kubectl_kres.reports.check.finding import ALL_OBJECTS, Diagnostic, Severity
+from kubectl_kres.reports.common import explanation
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, demands, policies
-from kubectl_kres.reports.common.explanation import (
-    Demand,
-    EvaluationOptions,
-    FailedRead,
-    Subject,
-    Verdict,
-    manifest_workload,
-)
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.common.replicas import Replicas, pods_of
 from kubectl_kres.reports.explain.explain import analysis_of, explain, verdict_of_analysis
@@ -49,7 +42,7 @@ _PIPELINE = "PipelineRun"
 class EvaluatedWorkload(Struct, frozen=True):
     """A workload, or a pod without an owner, with every outcome of its next pod."""
 
-    subject: Subject
+    subject: explanation.Subject
     analysis: Analysis
     replicas: Replicas | None = None
 
@@ -104,16 +97,16 @@ class CheckContext:
     def __init__(
         self,
         store: Store,
-        options: EvaluationOptions,
+        options: explanation.EvaluationOptions,
         namespace: str = "",
-        subjects: Sequence[Subject] = (),
-        unread: Sequence[FailedRead] = (),
+        subjects: Sequence[explanation.Subject] = (),
+        unread: Sequence[explanation.FailedRead] = (),
         *,
         of_files: bool = False,
         spaces: Collection[str] = (),
         budget: RemedyBudget | None = None,
         combined: CombinedAnswer | None = None,
-        counted: Sequence[Subject] = (),
+        counted: Sequence[explanation.Subject] = (),
     ) -> None:
         self.store, self.options, self.namespace = store, options, namespace
         self.subjects, self.unread, self.of_files, self.spaces = subjects, unread, of_files, spaces
@@ -122,8 +115,8 @@ class CheckContext:
         #: The objects of files that make no pods and that the server may refuse: claims, Services, what is counted.
         self.counted = counted
         #: The objects that no answer could be given about, with the error.
-        self.unanswered: list[tuple[Subject, KresError]] = []
-        self._verdicts: dict[ObjectRef, Verdict] = {}
+        self.unanswered: list[tuple[explanation.Subject, KresError]] = []
+        self._verdicts: dict[ObjectRef, explanation.Verdict] = {}
         self._evaluated: list[EvaluatedWorkload] = []
         self._pending = self._evaluate()
         self._budget = budget or RemedyBudget()
@@ -151,7 +144,7 @@ class CheckContext:
         return self.policies.policies.quotas
 
     @cached_property
-    def demands(self) -> Sequence[Demand]:
+    def demands(self) -> Sequence[explanation.Demand]:
         """The values that quotas require of each container; empty where LimitRanges could not be read."""
         policies = self.policies.policies
         blind = any(failed_read.kind == "LimitRange" for failed_read in self.unread)
@@ -183,7 +176,7 @@ class CheckContext:
         kind = BY_KIND[_PIPELINE]
         stored = (ObjectRef(_PIPELINE, item.metadata.name, self.namespace)
                   for item in self.store.all(_PIPELINE, self.namespace))  # fmt: skip
-        runs = {ref: Subject(ref, kind) for ref in stored if self.selects(ref)}
+        runs = {ref: explanation.Subject(ref, kind) for ref in stored if self.selects(ref)}
         runs |= {subject.ref: subject for subject in self.subjects if subject.ref.kind == _PIPELINE}
         pipeline_explanations: list[PipelineExplanation] = []
         for subject in runs.values():
@@ -207,7 +200,7 @@ class CheckContext:
             else:
                 yield EvaluatedWorkload(subject, analysis, replicas)
 
-    def _replicas(self, subject: Subject) -> Replicas | None:
+    def _replicas(self, subject: explanation.Subject) -> Replicas | None:
         """Return the replicas; None for a kind without a number of pods, and for a file with a number that the server
         refuses.
         """
@@ -219,20 +212,20 @@ class CheckContext:
                 raise
             return None
 
-    def _workload(self, subject: Subject) -> Workload | None:
+    def _workload(self, subject: explanation.Subject) -> Workload | None:
         """Return the workload itself; of a file with the pods that the cluster has of it, and its replicas if it has
         none.
         """
         result = self.store.get(subject.ref.kind, subject.ref.name, self.namespace)
         stored = result if isinstance(result, Workload) else None
-        written = manifest_workload(subject)
+        written = explanation.manifest_workload(subject)
         if written is None or stored is None:
             return written or stored
         replicas = written.spec.replicas if written.spec.replicas is not None else stored.spec.replicas
         spec = structs.replace(written.spec, replicas=replicas)
         return structs.replace(written, metadata=stored.metadata, spec=spec, status=stored.status)
 
-    def verdict(self, evaluated: EvaluatedWorkload) -> Verdict:
+    def verdict(self, evaluated: EvaluatedWorkload) -> explanation.Verdict:
         """Return the verdict of a subject, the same as in its explanation."""
         if evaluated.ref not in self._verdicts:
             self._verdicts[evaluated.ref] = verdict_of_analysis(self.store, evaluated.subject, evaluated.analysis)
@@ -252,7 +245,9 @@ class CheckContext:
         try:
             return tuple(quota_reports(self.store, resource_quotas, self.options, recounted=True))
         except KresError as error:
-            quotas = Subject(ObjectRef("ResourceQuota", ALL_OBJECTS, self.namespace), BY_KIND["ResourceQuota"])
+            quotas = explanation.Subject(
+                ObjectRef("ResourceQuota", ALL_OBJECTS, self.namespace), BY_KIND["ResourceQuota"]
+            )
             self.unanswered.append((quotas, error))
             return ()
 

@@ -15,14 +15,7 @@ from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.quota.quota_admission import MUST_SPECIFY, Quota, QuotaRequest, matching_quotas
 from kubectl_kres.admission.quota.usage import IN_EVERY_NAMESPACE, counts_by_class, requirements
 from kubectl_kres.admission.request.new_pod import Policies, policies_of
-from kubectl_kres.model.objects import (
-    LimitRange,
-    ObjectRef,
-    PriorityClass,
-    ResourceQuota,
-    ResourceQuotaStatus,
-    RuntimeClass,
-)
+from kubectl_kres.model import objects
 from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.reports.common.explanation import Demand
 from kubectl_kres.store.store import ReadRequest, Store
@@ -161,12 +154,14 @@ def _expandable(store: Store) -> dict[str, bool] | None:
     return classes if classes or store.covered(ReadRequest("StorageClass")).is_known else None
 
 
-def _can_be_parsed(policy: LimitRange | ResourceQuota, assumed: list[Assumption], *, is_assumed: bool = False) -> bool:
+def _can_be_parsed(
+    policy: objects.LimitRange | objects.ResourceQuota, assumed: list[Assumption], *, is_assumed: bool = False
+) -> bool:
     """Return whether the object parses. ``is_assumed``: its status is copied from the spec of a file, so that errors
     are in the spec.
     """
     try:
-        if isinstance(policy, LimitRange):
+        if isinstance(policy, objects.LimitRange):
             policies_of([policy], [])
         else:
             policies_of([], [policy])
@@ -180,9 +175,11 @@ def _can_be_parsed(policy: LimitRange | ResourceQuota, assumed: list[Assumption]
     return True
 
 
-def _can_be_stored(policy: LimitRange | ResourceQuota, store: Store, server: Server, assumed: list[Assumption]) -> bool:
+def _can_be_stored(
+    policy: objects.LimitRange | objects.ResourceQuota, store: Store, server: Server, assumed: list[Assumption]
+) -> bool:
     """Return whether the server would store what comes from a file; what is in the cluster was stored."""
-    ref = ObjectRef(type(policy).__name__, policy.metadata.name, policy.metadata.namespace)
+    ref = objects.ObjectRef(type(policy).__name__, policy.metadata.name, policy.metadata.namespace)
     if ref not in store.files:
         return True
     from kubectl_kres.admission.request.create import create
@@ -196,7 +193,7 @@ def _can_be_stored(policy: LimitRange | ResourceQuota, store: Store, server: Ser
     return False
 
 
-def _drop_invalid_overhead(runtime: RuntimeClass, assumed: list[Assumption]) -> RuntimeClass:
+def _drop_invalid_overhead(runtime: objects.RuntimeClass, assumed: list[Assumption]) -> objects.RuntimeClass:
     """Return the class, without an overhead that no server would have stored."""
     try:
         parse_list(runtime.overhead.pod_fixed if runtime.overhead else None, "overhead.podFixed")
@@ -207,22 +204,22 @@ def _drop_invalid_overhead(runtime: RuntimeClass, assumed: list[Assumption]) -> 
     return runtime
 
 
-def with_assumed_status(quota: ResourceQuota, store: Store) -> ResourceQuota:
+def with_assumed_status(quota: objects.ResourceQuota, store: Store) -> objects.ResourceQuota:
     """Return the quota with a status: a quota from a file counts as settled, with no more used than every namespace
     has.
     """
     if quota.status.hard or not quota.spec.hard or not from_file(quota, store):
         return quota
     used = {name: "1" if name in IN_EVERY_NAMESPACE else "0" for name in quota.spec.hard}
-    return structs.replace(quota, status=ResourceQuotaStatus(quota.spec.hard, used))
+    return structs.replace(quota, status=objects.ResourceQuotaStatus(quota.spec.hard, used))
 
 
-def from_file(quota: ResourceQuota, store: Store) -> bool:
+def from_file(quota: objects.ResourceQuota, store: Store) -> bool:
     """Return whether the object is only in a file and not on a server yet."""
-    return ObjectRef("ResourceQuota", quota.metadata.name, quota.metadata.namespace) in store.files
+    return objects.ObjectRef("ResourceQuota", quota.metadata.name, quota.metadata.namespace) in store.files
 
 
-def _state(quota: ResourceQuota, store: Store) -> Iterator[Assumption]:
+def _state(quota: objects.ResourceQuota, store: Store) -> Iterator[Assumption]:
     """Yield what is assumed about a quota without status: a stored one enforces nothing yet."""
     if quota.status.hard or not quota.spec.hard:
         return
@@ -237,7 +234,7 @@ def _state(quota: ResourceQuota, store: Store) -> Iterator[Assumption]:
         yield Assumption(path, "quota/no-status", text)
 
 
-def _default_storage(store: Store, quotas: list[ResourceQuota]) -> str:
+def _default_storage(store: Store, quotas: list[objects.ResourceQuota]) -> str:
     """Return the newest of the default storage classes; empty where no quota counts by class: only then they are read.
 
     Source: pkg/volume/util storageclass.go GetDefaultClass.
@@ -254,8 +251,8 @@ def _default_storage(store: Store, quotas: list[ResourceQuota]) -> str:
 
 
 def _priorities(
-    store: Store, quotas: list[ResourceQuota], assumed: list[Assumption]
-) -> tuple[PriorityClass, ...] | None:
+    store: Store, quotas: list[objects.ResourceQuota], assumed: list[Assumption]
+) -> tuple[objects.PriorityClass, ...] | None:
     """Return the PriorityClasses. The default among them is left out where no quota counts by it.
 
     It is read only for such quotas: an answer must not change with what else happens to be in the store.
@@ -278,7 +275,7 @@ def _classes(store: Store, kind: str, assumed: list[Assumption]) -> tuple[Any, .
     return None
 
 
-def selects_priority(quota: ResourceQuota) -> bool:
+def selects_priority(quota: objects.ResourceQuota) -> bool:
     """Return whether a quota counts by PriorityClass, so that also the default class of pods that name none matters."""
     return any(requirement.scope_name == "PriorityClass" for requirement in requirements(quota.spec))
 

@@ -25,14 +25,7 @@ from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRea
 from kubectl_kres.reports.common.parts import Record, Remedy
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.common.system import object_behind
-from kubectl_kres.reports.explain.explain import (
-    Analysis,
-    Decision,
-    analyse,
-    analysis_of,
-    build_decision,
-    matches_live_pod,
-)
+from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.live_differences import is_edited, is_evidence
 from kubectl_kres.reports.pod.manifest_source import Maker, maker_of, start_of_live
@@ -71,7 +64,7 @@ class Difference(Record, frozen=True):
 
 def diff(store: Store, subject: Subject, options: EvaluationOptions) -> Difference:
     """Return the difference of a pod. Raises what ``explain`` raises."""
-    return _build_difference(store, subject, analysis_of(store, subject, options))
+    return _build_difference(store, subject, explain.analysis_of(store, subject, options))
 
 
 _ENCODER = msgspec.msgpack.Encoder()
@@ -126,7 +119,7 @@ class Differences:
             self.pattern = result[2]
             return rename_subject(result[2], pod.metadata.name)
         difference = _build_difference(
-            self._store, named, analysis or analyse(live.live_source, namespace_policies, self._options)
+            self._store, named, analysis or explain.analyse(live.live_source, namespace_policies, self._options)
         )
         if key is not None and _only_named(difference):
             self._answers.store_answer(key, (live.maker, namespace_policies, difference))
@@ -135,7 +128,7 @@ class Differences:
 
     def _compare_admission(
         self, live: _Live, policies: NamespacePolicies, *, journal: bool = False
-    ) -> tuple[bool, Analysis | None]:
+    ) -> tuple[bool, explain.Analysis | None]:
         """Return whether admission stores what the live pod has, in one of its outcomes, and never refuses.
 
         With it the analysis, where the pod had to be evaluated and its ``journal`` is wanted.
@@ -143,10 +136,10 @@ class Differences:
         last = self._unchanged.get(live.key)
         if last is not None and last[0] is live.maker and last[1] is policies:
             return last[2], None
-        analysis = analyse(live.live_source, policies, self._options, journal=journal)
+        analysis = explain.analyse(live.live_source, policies, self._options, journal=journal)
         outcomes = analysis.outcomes
         same = all(outcome.allowed for outcome in outcomes) and any(
-            matches_live_pod(outcome, live.pod) for outcome in outcomes
+            explain.matches_live_pod(outcome, live.pod) for outcome in outcomes
         )
         self._unchanged.store_answer(live.key, (live.maker, policies, same))
         return same, analysis if journal else None
@@ -254,8 +247,8 @@ def _with_name(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return {**document, "metadata": {**document["metadata"], "name": name}} if document else document
 
 
-def _build_difference(store: Store, subject: Subject, analysis: Analysis) -> Difference:
-    decision = build_decision(store, subject, analysis)
+def _build_difference(store: Store, subject: Subject, analysis: explain.Analysis) -> Difference:
+    decision = explain.build_decision(store, subject, analysis)
     manifest, first = analysis.manifest, analysis.outcomes[0]
     before = _document(as_written(manifest.live if manifest.live is not None else manifest.pod), subject.ref)
     after = _document(_after(manifest, first), subject.ref)
@@ -338,7 +331,7 @@ def _reason(value: ResourceValue) -> Reason:
     return Reason("quantity/canonical" if rewritten else value.rule, value.source, value.note)
 
 
-def _reasons(decision: Decision, first: Outcome, before: Mapping[str, Any]) -> dict[str, Reason]:
+def _reasons(decision: explain.Decision, first: Outcome, before: Mapping[str, Any]) -> dict[str, Reason]:
     """Return, by path, what set each value, or why the live one differs; annotation, overhead and class by their
     entries.
 

@@ -71,7 +71,7 @@ _NO_STATE = (None, ContainerState())
 
 def state_of_pod(store: Store, pod: Pod, now: str) -> RunState:
     """Return the state of a pod with the events about it, as far as they were read."""
-    from kubectl_kres.reports.run_state.pod_state import pod_state
+    from kubectl_kres.reports.run_state.containers import pod_state
 
     namespace = pod.metadata.namespace
     state = pod_state(pod, now, events_about(store, namespace, ("Pod", pod.metadata.name)))

@@ -26,26 +26,10 @@ from kubectl_kres.model.objects import LimitRange, ManagedMetadata, ObjectRef, R
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
 from kubectl_kres.provenance.journal import Assumption, Source
 from kubectl_kres.quantity import Quantity
+from kubectl_kres.reports.common import explanation, system
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, demands, policies
-from kubectl_kres.reports.common.explanation import (
-    Demand,
-    EvaluationOptions,
-    FailedRead,
-    LastEdit,
-    Subject,
-    Verdict,
-    find_unread,
-)
 from kubectl_kres.reports.common.last_editor import last_edit
 from kubectl_kres.reports.common.parts import Record
-from kubectl_kres.reports.common.system import (
-    AboutNamespace,
-    AboutPolicies,
-    Ownership,
-    ownership_of,
-    reads_for,
-    rules_of_namespace,
-)
 from kubectl_kres.reports.explain.explain import explain, quota_costs
 from kubectl_kres.reports.namespace.allowed_ranges import bands, contradictions, defaults
 from kubectl_kres.reports.namespace.counted_object import counted_needs, explain_counted, is_counted_object
@@ -66,7 +50,7 @@ def namespace_of(ref: ObjectRef) -> str:
     return ref.name if ref.kind == "Namespace" else ref.namespace
 
 
-def policy_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
+def policy_needs(store: Store, subject: explanation.Subject) -> tuple[ReadRequest, ...]:
     """Return the reads that the answer depends on: the object, the policies beside it, and the reads of a bare pod."""
     ref = subject.ref
     if is_counted_object(subject.kind):
@@ -100,12 +84,12 @@ def _system_read_requests(store: Store, namespace: str) -> tuple[ReadRequest, ..
     quotas: tuple[ResourceQuota, ...] = tuple(store.all("ResourceQuota", namespace)) if is_known else ()
     return (
         *(shared_needs(store, namespace, quotas) if is_known else ()),
-        *reads_for(store, AboutNamespace(namespace)),
-        *reads_for(store, AboutPolicies(namespace)),
+        *system.reads_for(store, system.AboutNamespace(namespace)),
+        *system.reads_for(store, system.AboutPolicies(namespace)),
     )
 
 
-def _build_bare_pod(namespace: str) -> Subject:
+def _build_bare_pod(namespace: str) -> explanation.Subject:
     """Return a pod of one container without requests and limits."""
     metadata = {"name": "bare", "namespace": namespace}
     raw = {
@@ -114,10 +98,12 @@ def _build_bare_pod(namespace: str) -> Subject:
         "metadata": metadata,
         "spec": {"containers": [{"name": "bare", "image": "bare"}]},
     }
-    return Subject(ObjectRef("Pod", "bare", namespace), BY_KIND["Pod"], raw)
+    return explanation.Subject(ObjectRef("Pod", "bare", namespace), BY_KIND["Pod"], raw)
 
 
-def explain_policy(store: Store, subject: Subject, options: EvaluationOptions) -> PolicyExplanation:
+def explain_policy(
+    store: Store, subject: explanation.Subject, options: explanation.EvaluationOptions
+) -> PolicyExplanation:
     """Return the explanation of a policy. Raises NotFound if the object is not in the store, UsageError if a value is
     no quantity.
     """
@@ -140,27 +126,29 @@ class _NamespaceContext(Struct, frozen=True):
     ref: ObjectRef
     item: Any
     policies: NamespacePolicies
-    options: EvaluationOptions
-    unseen: tuple[FailedRead, ...]
+    options: explanation.EvaluationOptions
+    unseen: tuple[explanation.FailedRead, ...]
     raw: Mapping[str, Any] | None = None
 
-    def unfilled(self, demanded: tuple[Demand, ...]) -> tuple[Demand, ...]:
+    def unfilled(self, demanded: tuple[explanation.Demand, ...]) -> tuple[explanation.Demand, ...]:
         """Return the demands that no LimitRange meets: none where LimitRanges could not be read."""
         return () if any(failed_read.kind == "LimitRange" for failed_read in self.unseen) else demanded
 
 
-def _build_explanation(store: Store, subject: Subject, item: Any, options: EvaluationOptions) -> PolicyExplanation:
+def _build_explanation(
+    store: Store, subject: explanation.Subject, item: Any, options: explanation.EvaluationOptions
+) -> PolicyExplanation:
     ref = subject.ref
     namespace_policies = policies(store, namespace_of(ref), options.server)
-    reads = policy_needs(store, Subject(ref, BY_KIND[ref.kind]))
-    failed_reads = tuple(failed_read for failed_read in find_unread(store, reads) if failed_read.required)
+    reads = policy_needs(store, explanation.Subject(ref, BY_KIND[ref.kind]))
+    failed_reads = tuple(failed_read for failed_read in explanation.find_unread(store, reads) if failed_read.required)
     context = _NamespaceContext(store, ref, item, namespace_policies, options, failed_reads, subject.raw)
     make = {"ResourceQuota": _quota, "LimitRange": _limit_range, "Namespace": _namespace}.get(
         ref.kind, _explain_counted_object
     )
     policy_explanation = _refuse_without_namespace(context, make(context))
     of_policy = ref.kind in {"LimitRange", "ResourceQuota"}
-    owner = ownership_of(item.metadata) if of_policy else Ownership("")
+    owner = system.ownership_of(item.metadata) if of_policy else system.Ownership("")
     return structs.replace(
         policy_explanation,
         warnings=(*policy_explanation.warnings, *([owner.text] if owner.distributed else ())),
@@ -247,7 +235,7 @@ def _namespace(context: _NamespaceContext) -> PolicyExplanation:
     policies, space = context.policies.policies, namespace_of(context.ref)
     demanded = tuple(demands(policies.quotas, policies.limits))
     resource_quotas: Sequence[ResourceQuota] = tuple(context.store.all("ResourceQuota", space))
-    enforced = rules_of_namespace(context.store, space, policies.limits)
+    enforced = system.rules_of_namespace(context.store, space, policies.limits)
     return PolicyExplanation(
         context.ref,
         quotas=(*quota_reports(context.store, resource_quotas, context.options), *shared_reports(context.store, space)),
@@ -355,7 +343,9 @@ def _growth_remedies(case: RemedyContext) -> Iterator[str]:
 _OF_GROWTH = {**_OF_CLAIMS, "quota/exceeded": _growth_remedies}
 
 
-def _find_policy_verdict(context: _NamespaceContext) -> tuple[Verdict | None, tuple[str, ...], tuple[str, ...]]:
+def _find_policy_verdict(
+    context: _NamespaceContext,
+) -> tuple[explanation.Verdict | None, tuple[str, ...], tuple[str, ...]]:
     """Return whether the server would accept a policy from a file, what to change, and its warnings; None for a stored
     one.
     """
@@ -376,7 +366,7 @@ def _raw(kind: str, item: Any) -> Mapping[str, Any]:
     return {"kind": kind, "apiVersion": BY_KIND[kind].api_version, **raw}
 
 
-def _edits(item: LimitRange | ResourceQuota | Any) -> Mapping[str, LastEdit]:
+def _edits(item: LimitRange | ResourceQuota | Any) -> Mapping[str, explanation.LastEdit]:
     """Return the last editor of each limited field."""
     metadata = item.metadata
     if not isinstance(metadata, ManagedMetadata):

@@ -47,7 +47,7 @@ def with_account(store: Store, subject: Subject, analysis: Analysis) -> Analysis
     """
     if not has_account(subject, analysis):
         return with_claims(store, subject, analysis, analysis.server)
-    from kubectl_kres.reports.account.account import with_first, with_objects
+    from kubectl_kres.reports.account import with_first, with_objects
 
     analysis = with_objects(store, subject, analysis)
     return with_first(with_claims(store, subject, analysis, analysis.server))

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, StatusCause, forbidden_object, unparsable
-from kubectl_kres.admission.decoding.decode import strict_refusal, version_of
+from kubectl_kres.admission.decoding import strict_refusal, version_of
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, is_known
 from kubectl_kres.model.objects import ObjectRef, Raw
 from kubectl_kres.provenance.journal import Assumption
@@ -135,7 +135,7 @@ def check_file(store: Store, subject: Subject, options: EvaluationOptions, analy
 
 def _check_decoding(store: Store, subject: Subject, options: EvaluationOptions, analysis: Analysis) -> Analysis:
     """Return the analysis, or the refusal of an object of an existing kind, whatever its namespace."""
-    from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
+    from kubectl_kres.admission.decoding import unknown_fields
     from kubectl_kres.admission.request.policy_answer import undecodable
 
     raw, outcomes = subject.raw or {}, analysis.outcomes
@@ -234,7 +234,7 @@ def existing(store: Store, subject: Subject) -> Iterator[Assumption]:
 
 def refuse_unknown_fields(raw: Raw, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
     """Return the answers to an object that makes no pods, as kubectl sends it."""
-    from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
+    from kubectl_kres.admission.decoding import unknown_fields
 
     kind = str(raw.get("kind", ""))
     unknown = unknown_fields(raw, kind)

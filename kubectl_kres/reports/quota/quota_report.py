@@ -24,18 +24,7 @@ from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRea
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.resource_lists import percent_of, scope_words
 from kubectl_kres.reports.common.system import AboutSharedQuotas, ownership_of, quota_keepers, reads_for
-from kubectl_kres.reports.quota.usage_tree import (
-    CountedObjects,
-    UsageNode,
-    counting_needs,
-    flatten_objects,
-    objects_of,
-    owner_of,
-    read_whole,
-    unreadable,
-    with_shares,
-    workload_nodes,
-)
+from kubectl_kres.reports.quota import usage_tree
 from kubectl_kres.store.store import ReadRequest, Store
 
 #: What is used put down to the values of pods, and to what set them.
@@ -97,7 +86,7 @@ class QuotaReport(Record, frozen=True):
     supposed: bool = False
     by: str = ""
     shares: tuple[UsageShare, ...] = ()
-    tree: tuple[UsageNode, ...] = ()
+    tree: tuple[usage_tree.UsageNode, ...] = ()
     recounted: bool = False
     faults: tuple[str, ...] = ()
     pool: str = ""
@@ -117,7 +106,7 @@ def quota_reports(
         return
     namespace = quotas[0].metadata.namespace
     try:
-        objects = objects_of(store, quotas, namespace, options) if recounted or by else {}
+        objects = usage_tree.objects_of(store, quotas, namespace, options) if recounted or by else {}
     except Unparsable as fault:
         raise UsageError(f"an object of namespace {namespace} cannot be counted: {fault}") from fault
     for quota in quotas:
@@ -129,18 +118,24 @@ def quota_reports(
 
 
 def _report(
-    store: Store, quota: ResourceQuota, options: EvaluationOptions, objects: CountedObjects, *, recounted: bool, by: str
+    store: Store,
+    quota: ResourceQuota,
+    options: EvaluationOptions,
+    objects: usage_tree.CountedObjects,
+    *,
+    recounted: bool,
+    by: str,
 ) -> QuotaReport:
     meta = quota.metadata
     hard = parse_list(quota.spec.hard, "spec.hard")
     faults = tuple(dict.fromkeys(map(str, quota_object.validate(quota.spec, hard))))
     as_if = quota if faults else with_assumed_status(quota, store)
     is_assumed, quota = as_if is not quota, as_if
-    reads = counting_needs([quota], options.server, meta.namespace) if objects else ()
+    reads = usage_tree.counting_needs([quota], options.server, meta.namespace) if objects else ()
     if by == VALUE:
         reads = (*reads, ReadRequest("LimitRange", meta.namespace))
     failed_reads = tuple(find_unread(store, reads))
-    whole = read_whole(store, objects, meta.namespace)
+    whole = usage_tree.read_whole(store, objects, meta.namespace)
     optional = frozenset(optional_names({**hard, **(quota.status.hard or {})}, store.all("LimitRange", meta.namespace)))
     uses = tuple(
         structs.replace(use, optional=True) if use.name in optional else use for use in _list_uses(quota, hard)
@@ -153,7 +148,7 @@ def _report(
         supposed=is_assumed,
         by=by,
         shares=_shares(store, quota, hard, objects, by) if by else (),
-        tree=with_shares(_tree(store, quota, hard, objects, options)) if by == VALUE else (),
+        tree=usage_tree.with_shares(_tree(store, quota, hard, objects, options)) if by == VALUE else (),
         recounted=recounted,
         faults=faults,
         pool=ownership_of(quota.metadata).pool,
@@ -189,7 +184,7 @@ def _build_use(name: str, hard: Quantity | None, used: Quantity | None, wanted_a
 def _recount_uses(
     uses: Sequence[QuotaUse],
     quota: ResourceQuota,
-    objects: CountedObjects,
+    objects: usage_tree.CountedObjects,
     options: EvaluationOptions,
     extended: Mapping[str, str],
     *,
@@ -203,7 +198,7 @@ def _recount_uses(
         for resource, pairs in objects.items()
     }
     quantities = recount(quota, requests, options.server, extended=extended)
-    missing = unreadable(quota, objects, options.server, extended)
+    missing = usage_tree.unreadable(quota, objects, options.server, extended)
     pods = [pod.item for pod in objects.get("pods") or () if isinstance(pod.item, Pod)]
     now = datetime.fromisoformat(options.now) if options.now else None
     drifts = (
@@ -228,14 +223,14 @@ def _recount_uses(
     )
 
 
-def used_by(store: Store, quota: ResourceQuota, options: EvaluationOptions) -> tuple[UsageNode, ...]:
+def used_by(store: Store, quota: ResourceQuota, options: EvaluationOptions) -> tuple[usage_tree.UsageNode, ...]:
     """Return who uses what one quota counts, down to values; the caller adds shares.
 
     Raises UsageError as ``quota_reports`` does.
     """
     space = quota.metadata.namespace
     try:
-        objects = objects_of(store, [quota], space, options)
+        objects = usage_tree.objects_of(store, [quota], space, options)
         return _tree(store, quota, parse_list(quota.spec.hard, "spec.hard"), objects, options)
     except Unparsable as fault:
         raise UsageError(
@@ -244,15 +239,15 @@ def used_by(store: Store, quota: ResourceQuota, options: EvaluationOptions) -> t
 
 
 def _tree(
-    store: Store, quota: ResourceQuota, hard: Quantities, objects: CountedObjects, options: EvaluationOptions
-) -> tuple[UsageNode, ...]:
+    store: Store, quota: ResourceQuota, hard: Quantities, objects: usage_tree.CountedObjects, options: EvaluationOptions
+) -> tuple[usage_tree.UsageNode, ...]:
     scopes = requirements(quota.spec)
-    result = (counted for counted in flatten_objects(objects) if all(map(counted.request.in_scope, scopes)))
-    return workload_nodes(store, quota, result, hard, options)
+    result = (counted for counted in usage_tree.flatten_objects(objects) if all(map(counted.request.in_scope, scopes)))
+    return usage_tree.workload_nodes(store, quota, result, hard, options)
 
 
 def _shares(
-    store: Store, quota: ResourceQuota, hard: Quantities, objects: CountedObjects, by: str
+    store: Store, quota: ResourceQuota, hard: Quantities, objects: usage_tree.CountedObjects, by: str
 ) -> tuple[UsageShare, ...]:
     """Return who uses what a quota counts, the largest share of any name first; objects that use nothing are
     left out.
@@ -260,11 +255,11 @@ def _shares(
     scopes = requirements(quota.spec)
     sums: dict[str, Quantities] = {}
     pods: dict[str, int] = {}
-    for item, request in flatten_objects(objects):
+    for item, request in usage_tree.flatten_objects(objects):
         usage = {name: value for name, value in request.usage.items() if value.nano and name in hard}
         if not usage or not all(map(request.in_scope, scopes)):
             continue
-        owner = owner_of(item, "workload" if by == VALUE else by, store)
+        owner = usage_tree.owner_of(item, "workload" if by == VALUE else by, store)
         add_into(sums.setdefault(owner, {}), usage)
         pods[owner] = pods.get(owner, 0) + isinstance(item, Pod)
     totals: Quantities = {}

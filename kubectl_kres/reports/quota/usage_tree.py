@@ -15,13 +15,7 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import Draft, Quantities, draft_pod
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.pod.aggregate import add_into, explain_total, of_pod
-from kubectl_kres.admission.quota.quota_admission import (
-    RESOURCE_CLAIMS,
-    PodRequests,
-    QuotaRequest,
-    names_of,
-    request_of,
-)
+from kubectl_kres.admission.quota import quota_admission
 from kubectl_kres.admission.quota.usage import DEVICES, IGNORED, may_count_devices
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND, KINDS, Kind
@@ -53,7 +47,7 @@ class CountedAmounts(NamedTuple):
     """An object with the amounts that quotas count for it."""
 
     item: Any
-    request: QuotaRequest
+    request: quota_admission.QuotaRequest
 
 
 #: Resource (plural with its group) to its objects in one namespace; None: they could not be read.
@@ -72,14 +66,21 @@ def counting_kinds(quotas: Iterable[ResourceQuota], server: Server) -> tuple[Kin
         for kind in KINDS
         if kind.listed
         and kind.qualified_name not in IGNORED
-        and ((devices and kind.qualified_name == RESOURCE_CLAIMS) or names_of(kind.qualified_name, server)(hard))
+        and (
+            (devices and kind.qualified_name == quota_admission.RESOURCE_CLAIMS)
+            or quota_admission.names_of(kind.qualified_name, server)(hard)
+        )
     )
 
 
 def counting_needs(quotas: Iterable[ResourceQuota], server: Server, namespace: str) -> tuple[ReadRequest, ...]:
     """Return the reads that a recount of quotas in one namespace (empty: in all namespaces) depends on."""
     kinds = counting_kinds(quotas, server)
-    classes = [ReadRequest("DeviceClass")] if any(kind.qualified_name == RESOURCE_CLAIMS for kind in kinds) else []
+    classes = (
+        [ReadRequest("DeviceClass")]
+        if any(kind.qualified_name == quota_admission.RESOURCE_CLAIMS for kind in kinds)
+        else []
+    )
     return (*(ReadRequest(kind.kind, namespace) for kind in kinds), *classes)
 
 
@@ -91,15 +92,17 @@ def objects_of(
     Raises Unparsable for an object of a file that no server would store.
     """
     now = datetime.fromisoformat(options.now) if options.now else None
-    pods = PodRequests(options.server, now)
-    of_other = partial(request_of, server=options.server, now=now, extended=extended_of(store))
+    pods = quota_admission.PodRequests(options.server, now)
+    of_other = partial(quota_admission.request_of, server=options.server, now=now, extended=extended_of(store))
     return {
         kind.qualified_name: tuple(
             CountedAmounts(item, pods.request_of(item) if isinstance(item, Pod) else of_other(item))
             for item in store.all(kind.kind, namespace)
         )
         if store.covered(ReadRequest(kind.kind, namespace)).is_held
-        and (kind.qualified_name != RESOURCE_CLAIMS or store.covered(ReadRequest("DeviceClass")).is_known)
+        and (
+            kind.qualified_name != quota_admission.RESOURCE_CLAIMS or store.covered(ReadRequest("DeviceClass")).is_known
+        )
         else None
         for kind in counting_kinds(quotas, options.server)
     }
@@ -119,12 +122,12 @@ def unreadable(
 ) -> dict[str, str]:
     """Return the names of a quota whose objects are not known, with the kind that is missing."""
     hard = tuple(quota.spec.hard or ())
-    counted = {name for resource in objects for name in names_of(resource, server, extended)(hard)}
+    counted = {name for resource in objects for name in quota_admission.names_of(resource, server, extended)(hard)}
     missing = {name: resource for resource, pairs in objects.items() if pairs is None
-               for name in names_of(resource, server, extended)(hard)}  # fmt: skip
-    if RESOURCE_CLAIMS in objects and objects[RESOURCE_CLAIMS] is None:
+               for name in quota_admission.names_of(resource, server, extended)(hard)}  # fmt: skip
+    if quota_admission.RESOURCE_CLAIMS in objects and objects[quota_admission.RESOURCE_CLAIMS] is None:
         # For which names devices count is not known either.
-        missing.update({name: RESOURCE_CLAIMS for name in hard if may_count_devices([name])})
+        missing.update({name: quota_admission.RESOURCE_CLAIMS for name in hard if may_count_devices([name])})
     for name in hard:
         if name.removeprefix(_COUNT) in IGNORED:
             continue

@@ -8,18 +8,9 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.model.field_path import FieldPath, MapKey
+from kubectl_kres.admission.base.outcome import FieldPath, MapKey
 from kubectl_kres.model.objects import ARGO, RELEASE, ManagedMetadata, Metadata, ObjectRef, manager_of
-from kubectl_kres.reports.common.parts import (
-    DeleteObject,
-    Edit,
-    EditClaim,
-    RaiseQuota,
-    Scale,
-    SetBound,
-    SetConfig,
-    SetValue,
-)
+from kubectl_kres.reports.common import parts
 from kubectl_kres.reports.common.system import ownership_of
 from kubectl_kres.store.store import Origin
 
@@ -30,19 +21,19 @@ _PATCHED = frozenset({
 _SCALED = frozenset({"Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"})
 
 
-def commands(origin: Origin, edits: Sequence[Edit], kept: Mapping[ObjectRef, str]) -> tuple[str, ...]:
+def commands(origin: Origin, edits: Sequence[parts.Edit], kept: Mapping[ObjectRef, str]) -> tuple[str, ...]:
     """Return the lines that make the edits, quotas and LimitRanges first; ``kept``: objects that are not changed
     here.
     """
     return tuple(_lines(origin, [edit for edit in edits if edit.object not in kept]))
 
 
-def unchangeable(edits: Sequence[Edit]) -> dict[ObjectRef, str]:
+def unchangeable(edits: Sequence[parts.Edit]) -> dict[ObjectRef, str]:
     """Return the objects that cannot be edited in place, each with the reason."""
     return {edit.object: reason for edit in edits if (reason := _why_not(edit))}
 
 
-def _why_not(value: Edit) -> str:
+def _why_not(value: parts.Edit) -> str:
     kind = value.object.kind
     if value.action == "create":
         return f"kubectl creates a {kind} from a manifest only"
@@ -51,8 +42,8 @@ def _why_not(value: Edit) -> str:
             "claim templates cannot be changed: delete the StatefulSet with --cascade=orphan, so that its pods and "
             "claims stay, and create it again with these values"
         )
-    of_run = isinstance(value, EditClaim) and kind in {"TaskRun", "PipelineRun"}
-    if not (isinstance(value, SetValue) or of_run) or kind in _PATCHED:
+    of_run = isinstance(value, parts.EditClaim) and kind in {"TaskRun", "PipelineRun"}
+    if not (isinstance(value, parts.SetValue) or of_run) or kind in _PATCHED:
         return ""
     if kind == "Job":
         return "the template of a Job cannot be changed: delete the Job and create it again with these values"
@@ -63,17 +54,17 @@ def _why_not(value: Edit) -> str:
     return f"change the manifest of {value.object}"
 
 
-def _lines(origin: Origin, edits: Sequence[Edit]) -> Iterator[str]:
-    quotas: dict[ObjectRef, list[RaiseQuota]] = {}
+def _lines(origin: Origin, edits: Sequence[parts.Edit]) -> Iterator[str]:
+    quotas: dict[ObjectRef, list[parts.RaiseQuota]] = {}
     bounds: dict[ObjectRef, list[Mapping[str, Any]]] = {}
-    templates: dict[ObjectRef, list[SetValue]] = {}
+    templates: dict[ObjectRef, list[parts.SetValue]] = {}
     for edit in edits:
         match edit:
-            case RaiseQuota():
+            case parts.RaiseQuota():
                 quotas.setdefault(edit.object, []).append(edit)
-            case SetBound():
+            case parts.SetBound():
                 bounds.setdefault(edit.object, []).append({"op": "add", "path": _pointer(edit.field), "value": edit.to})
-            case SetValue() if edit.object.kind in _PATCHED:
+            case parts.SetValue() if edit.object.kind in _PATCHED:
                 templates.setdefault(edit.object, []).append(edit)
     for ref, raised in quotas.items():
         yield _raise_quota_command(origin, ref, raised)
@@ -81,16 +72,16 @@ def _lines(origin: Origin, edits: Sequence[Edit]) -> Iterator[str]:
         yield _patch(origin, "limitrange", ref, changes, "json")
     for ref, values in templates.items():
         yield _patch(origin, ref.kind.lower(), ref, _template(values), "strategic")
-    yield from (_scale_command(origin, edit) for edit in edits if isinstance(edit, Scale))
-    yield from (_deleting(origin, edit.object) for edit in edits if isinstance(edit, DeleteObject))
-    yield from (_configuration_command(origin, edit) for edit in edits if isinstance(edit, SetConfig))
+    yield from (_scale_command(origin, edit) for edit in edits if isinstance(edit, parts.Scale))
+    yield from (_deleting(origin, edit.object) for edit in edits if isinstance(edit, parts.DeleteObject))
+    yield from (_configuration_command(origin, edit) for edit in edits if isinstance(edit, parts.SetConfig))
 
 
 def _deleting(origin: Origin, ref: ObjectRef) -> str:
     return _kubectl(origin, f"delete {ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}")
 
 
-def _configuration_command(origin: Origin, edit: SetConfig) -> str:
+def _configuration_command(origin: Origin, edit: parts.SetConfig) -> str:
     """Return the line that sets a key of Tekton's configuration. A flag that the Tekton Operator keeps is not a
     text.
     """
@@ -101,7 +92,7 @@ def _configuration_command(origin: Origin, edit: SetConfig) -> str:
     return _patch(origin, ref.kind.lower(), ref, _nest_value(FieldPath.parse(edit.field).steps, value), "merge")
 
 
-def _raise_quota_command(origin: Origin, ref: ObjectRef, edits: Sequence[RaiseQuota]) -> str:
+def _raise_quota_command(origin: Origin, ref: ObjectRef, edits: Sequence[parts.RaiseQuota]) -> str:
     """Return a merge patch, or a JSON patch for fields in lists, which a merge patch would replace as a whole."""
     paths = [FieldPath.parse(edit.field) for edit in edits]
     if any(isinstance(step, int) for path in paths for step in path.steps):
@@ -116,7 +107,7 @@ def _raise_quota_command(origin: Origin, ref: ObjectRef, edits: Sequence[RaiseQu
     return _patch(origin, "quota" if ref.kind == "ResourceQuota" else ref.kind.lower(), ref, patch, "merge")
 
 
-def _scale_command(origin: Origin, scale: Scale) -> str:
+def _scale_command(origin: Origin, scale: parts.Scale) -> str:
     ref = scale.object
     if ref.kind in _SCALED and scale.field == "spec.replicas":
         words = (
@@ -132,7 +123,7 @@ def _nest_value(steps: Sequence[str | int], value: object) -> object:
     return value
 
 
-def _template(values: Sequence[SetValue]) -> object:
+def _template(values: Sequence[parts.SetValue]) -> object:
     """Return a strategic merge patch: containers are found by their names."""
     patch: dict[str, Any] = {}
     for value in values:

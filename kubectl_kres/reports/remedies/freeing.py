@@ -13,7 +13,7 @@ from msgspec import structs
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.account.account import FAILED, SUCCESSFUL
+from kubectl_kres.reports.account import FAILED, SUCCESSFUL
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.objects import REVISIONS, unused_revisions
 from kubectl_kres.reports.common.parts import DeleteObject, Edit, Scale

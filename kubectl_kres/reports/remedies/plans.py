@@ -7,16 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.admission.quota.quota_admission import (
-    Key,
-    Price,
-    amounts,
-    charges,
-    claim_request,
-    count_request,
-    price_of,
-    with_price,
-)
+from kubectl_kres.admission.quota import quota_admission
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
@@ -37,32 +28,45 @@ from kubectl_kres.simulate.state import DaemonSetState, DeploymentState, Replica
 
 def claim_prices(
     claims: Sequence[Sequence[PersistentVolumeClaim]], policies: Policies, server: Server
-) -> tuple[Price, ...]:
+) -> tuple[quota_admission.Price, ...]:
     """Return the costs of the claims of each missing pod. Raises Unparsable."""
     result = []
     for of_pod in claims:
-        total: Price = {}
+        total: quota_admission.Price = {}
         for claim in of_pod:
-            total = with_price(total, price_of(charges(claim_request(claim, server), policies.quotas)))
+            total = quota_admission.with_price(
+                total,
+                quota_admission.price_of(
+                    quota_admission.charges(quota_admission.claim_request(claim, server), policies.quotas)
+                ),
+            )
         result.append(total)
     return tuple(result)
 
 
 def plan_of(
     owned_pods: OwnedPods, pod: Pod, evaluated: PodFaults, policies: Policies, server: Server
-) -> tuple[RolloutPlan, dict[Key, int]]:
-    """Return the plan for the template ``pod``, and what the quotas count before. Raises Unparsable.
+) -> tuple[RolloutPlan, dict[quota_admission.Key, int]]:
+    """Return the controller's plan where ``pod`` is its template, and what the quotas count before. Raises Unparsable.
 
     An edit that restores an older template counts as a new template, which needs at least as much.
     """
-    used, _ = amounts(policies.quotas)
-    once = price_of(charges(count_request(owned_pods.counted, "new"), policies.quotas)) if owned_pods.counted else {}
-    once = with_price(once, objects_price((*owned_pods.first, *owned_pods.lacking), policies))
+    used, _ = quota_admission.amounts(policies.quotas)
+    once = (
+        quota_admission.price_of(
+            quota_admission.charges(quota_admission.count_request(owned_pods.counted, "new"), policies.quotas)
+        )
+        if owned_pods.counted
+        else {}
+    )
+    once = quota_admission.with_price(once, objects_price((*owned_pods.first, *owned_pods.lacking), policies))
     price = dict(evaluated.price)
     beside = cost_beside(pod, policies, server)
     same = [existing for existing in owned_pods.existing if existing.newest and same_template(existing.pod, pod)]
     others = [existing for existing in owned_pods.existing if existing not in same]
-    back = next((with_price(existing.back, beside) for existing in same if existing.back is not None), price)
+    back = next(
+        (quota_admission.with_price(existing.back, beside) for existing in same if existing.back is not None), price
+    )
     if owned_pods.fresh:
         for other in others:
             for key, amount in (other.back or price).items():
@@ -73,7 +77,11 @@ def plan_of(
     for template, other in enumerate(others, 1):
         older = judge(other.pod, policies, server)
         new_price = older.price or other.back or price
-        gone = with_price(other.back, cost_beside(other.pod, policies, server)) if other.back else new_price
+        gone = (
+            quota_admission.with_price(other.back, cost_beside(other.pod, policies, server))
+            if other.back
+            else new_price
+        )
         made = {template: 2 * template} if len(older.faults) < len(older.outcomes) else {}
         pods = {**costs.pods, 2 * template: new_price, 2 * template + 1: gone}
         costs = PodCosts(pods, {**costs.shape_of, **made})
@@ -131,7 +139,7 @@ def _add_rivals(owned_pods: OwnedPods, plan: RolloutPlan, policies: Policies, se
     return structs.replace(plan, rivals=[other for other in others if keys.intersection(needed_room(other))])
 
 
-def needed_room(plan: RolloutPlan) -> Iterator[Key]:
+def needed_room(plan: RolloutPlan) -> Iterator[quota_admission.Key]:
     """Yield the costs of further pods of the newest template, and of what comes before them; nothing where something
     other than room refuses them.
     """

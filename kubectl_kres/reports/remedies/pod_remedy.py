@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from kubectl_kres.admission.base.draft import Side
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.resource_names import is_huge_page, is_integer
-from kubectl_kres.admission.decoding.unknown_fields import better_place
+from kubectl_kres.admission.decoding import better_place
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.quantity import ZERO, Quantity, maximum, parse

@@ -9,15 +9,7 @@ from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Server
-from kubectl_kres.admission.quota.quota_admission import (
-    Key,
-    Price,
-    Quota,
-    charges,
-    pod_request,
-    price_of,
-    with_price,
-)
+from kubectl_kres.admission.quota import quota_admission
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
@@ -53,7 +45,7 @@ class ExistingPods(Struct, frozen=True):
     pod: Pod
     wanted: int
     pods: int
-    back: Price | None = None
+    back: quota_admission.Price | None = None
     newest: bool = False
 
 
@@ -99,7 +91,7 @@ def find_owned_pods(store: Store, subject: Subject, analysis: Analysis, server: 
         return None
     account = analysis.account
     if account is None and has_account(subject, analysis):
-        from kubectl_kres.reports.account.account import account_of
+        from kubectl_kres.reports.account import account_of
 
         account = account_of(store, subject, analysis)
     return owned_pods if account is None else structs.replace(owned_pods, first=account.first, lacking=account.lacking)
@@ -171,7 +163,7 @@ def _revision(workload: Workload) -> int:
 
 
 def _existing(
-    store: Store, subject: Subject, stored: Workload, quotas: Sequence[Quota], server: Server
+    store: Store, subject: Subject, stored: Workload, quotas: Sequence[quota_admission.Quota], server: Server
 ) -> Iterator[ExistingPods]:
     """Yield the pods of the stored object by template, oldest first."""
     kind, template = subject.ref.kind, template_of(stored)[1]
@@ -208,7 +200,7 @@ def _existing(
 
 
 def _by_age(
-    counted: Replicas, pod: Pod, live: Sequence[Pod], quotas: Sequence[Quota], server: Server
+    counted: Replicas, pod: Pod, live: Sequence[Pod], quotas: Sequence[quota_admission.Quota], server: Server
 ) -> Iterator[ExistingPods]:
     """Yield the pods of a DaemonSet, or of a Deployment whose ReplicaSets were not read: its status says how many are
     of the newest template.
@@ -237,17 +229,17 @@ def _as_template(pod: Pod) -> Pod:
     return structs.replace(pod, metadata=structs.replace(pod.metadata, owner_references=None))
 
 
-def _price(pod: Pod, quotas: Sequence[Quota], server: Server) -> Price | None:
+def _price(pod: Pod, quotas: Sequence[quota_admission.Quota], server: Server) -> quota_admission.Price | None:
     """Return the amounts that quotas count for an existing pod; None where they cannot be computed."""
     try:
-        return price_of(charges(pod_request(pod, server), quotas))
+        return quota_admission.price_of(quota_admission.charges(quota_admission.pod_request(pod, server), quotas))
     except Unparsable:
         return None
 
 
-def largest_amounts(prices: Iterable[Price]) -> dict[Key, int]:
+def largest_amounts(prices: Iterable[quota_admission.Price]) -> dict[quota_admission.Key, int]:
     """Return the largest amount by name among several prices."""
-    result: dict[Key, int] = {}
+    result: dict[quota_admission.Key, int] = {}
     for price in prices:
         for key, amount in price.items():
             result[key] = max(amount, result.get(key, amount))
@@ -261,7 +253,7 @@ class PodFaults(Struct, frozen=True):
 
     outcomes: tuple[Outcome, ...]
     faults: tuple[Outcome, ...]
-    price: Mapping[Key, int]
+    price: Mapping[quota_admission.Key, int]
 
 
 def judge(pod: Pod, policies: Policies, server: Server) -> PodFaults:
@@ -271,15 +263,15 @@ def judge(pod: Pod, policies: Policies, server: Server) -> PodFaults:
         outcome for outcome in outcomes if any(finding.rule in OF_VALUES for finding in findings_of(outcome))
     )
     prices = [
-        price_of(charges(quota_request(pod, outcome.draft), policies.quotas))
+        quota_admission.price_of(quota_admission.charges(quota_request(pod, outcome.draft), policies.quotas))
         for outcome in outcomes
         if outcome.draft is not None
     ]
     objects = cost_beside(pod, policies, server)
-    return PodFaults(outcomes, faults, with_price(largest_amounts(prices), objects))
+    return PodFaults(outcomes, faults, quota_admission.with_price(largest_amounts(prices), objects))
 
 
-def cost_beside(pod: Pod, policies: Policies, server: Server) -> dict[Key, int]:
+def cost_beside(pod: Pod, policies: Policies, server: Server) -> dict[quota_admission.Key, int]:
     """Return the cost of the objects that are made for a pod."""
     if not makes_objects(pod.spec):
         return {}
@@ -288,15 +280,15 @@ def cost_beside(pod: Pod, policies: Policies, server: Server) -> dict[Key, int]:
     return objects_price(objects_of(pod, policies, server), policies)
 
 
-def objects_price(creations: Sequence[Creation], policies: Policies) -> dict[Key, int]:
+def objects_price(creations: Sequence[Creation], policies: Policies) -> dict[quota_admission.Key, int]:
     """Return the sum of the objects' costs."""
-    total: dict[Key, int] = {}
+    total: dict[quota_admission.Key, int] = {}
     if not creations:
         return total
     from kubectl_kres.admission.request.pod_objects import object_charges
 
     for charge in object_charges(creations, policies.quotas):
-        total = with_price(total, price_of((charge,)))
+        total = quota_admission.with_price(total, quota_admission.price_of((charge,)))
     return total
 
 

@@ -10,17 +10,8 @@ from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.pod.aggregate import of_containers
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity, parse
+from kubectl_kres.reports.remedies import shape
 from kubectl_kres.reports.remedies.context import LimitBound, LimitBounds, fit
-from kubectl_kres.reports.remedies.shape import (
-    UNIT,
-    Direction,
-    ResourceField,
-    Values,
-    scale_down,
-    units,
-    write_values,
-    written_value,
-)
 
 #: What a container is given where nothing says how much it needs.
 STATED = {"cpu": "100m", "memory": "128Mi"}
@@ -30,19 +21,19 @@ class Resource:
     """One resource of all containers and of the pod level, brought within the bounds that require it."""
 
     def __init__(
-        self, name: str, draft: Draft, limits: Sequence[Limits], needed: set[Side], direction: Direction
+        self, name: str, draft: Draft, limits: Sequence[Limits], needed: set[Side], direction: shape.Direction
     ) -> None:
         self.name, self.direction, self.sides, self.limits = name, direction, needed, limits
         self.draft = draft.copy()
         self.before = draft
 
-    def changes(self, pod: Pod, values: Values) -> Iterator[tuple[ResourceField, str]]:
+    def changes(self, pod: Pod, values: shape.Values) -> Iterator[tuple[shape.ResourceField, str]]:
         """Yield every value of the resource that differs now, or that an earlier step wrote."""
         for old, new in zip(self.before.slots(), self.draft.slots(), strict=True):
             for side in ("requests", "limits"):
                 before, after = old.amounts_of(side).get(self.name), new.amounts_of(side).get(self.name)
-                field = ResourceField(new.path, side, self.name)
-                stands = written_value(write_values(pod, values), field)
+                field = shape.ResourceField(new.path, side, self.name)
+                stands = shape.written_value(shape.write(pod, values), field)
                 if after is not None and (before is None or before != after or stands is None):
                     yield field, str(after)
 
@@ -140,7 +131,9 @@ class Resource:
     def _share(self, high: Quantity) -> None:
         """Give each container a limit: an equal part of what the pod may have, and no less than its request."""
         slots = [*self.draft.containers, *(init for init in self.draft.inits if init.role == "sidecar")]
-        part = Quantity(high.nano // len(slots) // units(self.name, high) * units(self.name, high), high.format)
+        part = Quantity(
+            high.nano // len(slots) // shape.units(self.name, high) * shape.units(self.name, high), high.format
+        )
         for slot in slots:
             slot.limits[self.name] = _larger_quantity(slot.requests.get(self.name), part) or part
         for slot in self.draft.inits:
@@ -151,7 +144,7 @@ class Resource:
 
     def scale(self, side: Side, maximum: Quantity) -> None:
         """Lower every container in proportion, so that their sum is at most the given one."""
-        scale_down(self.draft, side, self.name, maximum)
+        shape.scale_down(self.draft, side, self.name, maximum)
 
     def _ratio(self, bounds: LimitBounds) -> None:
         if bounds.ratio is None:
@@ -228,7 +221,7 @@ def _larger_quantity(quantity: Quantity | None, other: Quantity | None) -> Quant
 
 
 def _round_up(quantity: Quantity) -> Quantity:
-    return Quantity(-(-quantity.nano // UNIT) * UNIT, quantity.format)
+    return Quantity(-(-quantity.nano // shape.UNIT) * shape.UNIT, quantity.format)
 
 
 def _nano(bound: LimitBound) -> int:

@@ -35,17 +35,9 @@ from kubectl_kres.reports.common.parts import (
     SetValue,
 )
 from kubectl_kres.reports.remedies import words
-from kubectl_kres.reports.remedies.changed_objects import changed_policies, with_moved_bound, with_storage
-from kubectl_kres.reports.remedies.engine import RemedySearch, State
+from kubectl_kres.reports.remedies.engine import RemedySearch, State, changed_policies, with_moved_bound, with_storage
 from kubectl_kres.reports.remedies.plans import needed_room, plan_of, plan_of_rival
-from kubectl_kres.reports.remedies.pods import (
-    TRIED,
-    OwnedPods,
-    PodFaults,
-    find_owned_pods,
-    findings_of,
-    judge,
-)
+from kubectl_kres.reports.remedies.pods import TRIED, OwnedPods, PodFaults, find_owned_pods, findings_of, judge
 from kubectl_kres.reports.remedies.rivals import Rivals, rivals_of
 from kubectl_kres.reports.remedies.room import RaisedHard, raised_for, smaller_values
 from kubectl_kres.reports.remedies.shape import Direction, ResourceField, corrected_values, write_values, written_value

@@ -131,7 +131,7 @@ class _Rollout:
     def _room_for_revision(self) -> bool:
         if not has_account(self.subject, self.analysis):
             return True
-        from kubectl_kres.reports.account.account import room_for_revision
+        from kubectl_kres.reports.account import room_for_revision
 
         return room_for_revision(self.analysis, self.subject)
 

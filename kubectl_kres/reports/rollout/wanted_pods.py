@@ -16,17 +16,9 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import HorizontalPodAutoscaler, Workload
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.reports.account.stored_workload import applied_to_stored
+from kubectl_kres.reports.account import applied_to_stored
+from kubectl_kres.reports.common import explanation
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import (
-    Autoscaled,
-    Fact,
-    Shortfall,
-    SparePod,
-    Subject,
-    Verdict,
-    manifest_workload,
-)
 from kubectl_kres.reports.common.replicas import (
     Replicas,
     controller,
@@ -90,13 +82,15 @@ def smallest_count(counts: Iterable[int | None]) -> int | None:
     return min(stated_counts) if stated_counts else None
 
 
-def spare_of(verdict: Verdict) -> tuple[SparePod, ...]:
+def spare_of(verdict: explanation.Verdict) -> tuple[explanation.SparePod, ...]:
     """Return what one more pod lacks; empty unless the verdict is ``full``."""
     if word_of(verdict) != "full":
         return ()
     text = verdict.message
     return tuple(
-        SparePod(text := finding.text or text, finding.resource, str(short_by(finding) or ""), finding.source)
+        explanation.SparePod(
+            text := finding.text or text, finding.resource, str(short_by(finding) or ""), finding.source
+        )
         for finding in verdict.findings
     )
 
@@ -124,7 +118,9 @@ def autoscaler_of(store: Store, kind: str, name: str, namespace: str) -> Horizon
     return max(horizontal_pod_autoscalers, key=lambda item: item.spec.max_replicas, default=None)
 
 
-def scaling_of(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> Autoscaled | None:
+def scaling_of(
+    store: Store, subject: explanation.Subject, analysis: Analysis, pods: Replicas | None
+) -> explanation.Autoscaled | None:
     """Return how far the workload's autoscaler can scale under the quotas; None if it is known to have none.
 
     ``pods``: the existing ones, None where they are not known; for a file those of its workload in the store.
@@ -135,8 +131,12 @@ def scaling_of(store: Store, subject: Subject, analysis: Analysis, pods: Replica
 
 
 def reach_of(
-    scaler: HorizontalPodAutoscaler, store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None
-) -> Autoscaled:
+    scaler: HorizontalPodAutoscaler,
+    store: Store,
+    subject: explanation.Subject,
+    analysis: Analysis,
+    pods: Replicas | None,
+) -> explanation.Autoscaled:
     """Return the same for a known autoscaler of the workload."""
     ref = subject.ref
     if pods is None:
@@ -147,10 +147,10 @@ def reach_of(
     room = smallest_count(pods_in_a_row(outcome, analysis) for outcome in analysis.outcomes)
     fits = maximum if room is None else min(maximum, existing + room)
     lacks = tuple(_quota_shortages(analysis, maximum - existing)) if fits < maximum else ()
-    return Autoscaled(scaler.metadata.name, maximum, fits, lacks)
+    return explanation.Autoscaled(scaler.metadata.name, maximum, fits, lacks)
 
 
-def _quota_shortages(analysis: Analysis, more: int) -> Iterator[Shortfall]:
+def _quota_shortages(analysis: Analysis, more: int) -> Iterator[explanation.Shortfall]:
     """Yield what quotas lack for so many more pods."""
     draft = analysis.outcomes[0].draft
     if draft is None:
@@ -160,11 +160,15 @@ def _quota_shortages(analysis: Analysis, more: int) -> Iterator[Shortfall]:
             hard, used, quantity = parse(charge.hard[name]), parse(charge.used[name]), parse(asked)
             short = used.nano + more * quantity.nano - hard.nano
             if quantity.nano > 0 and short > 0:
-                yield Shortfall(charge.quota, name, str(Quantity(short, quantity.format)))
+                yield explanation.Shortfall(charge.quota, name, str(Quantity(short, quantity.format)))
 
 
 def needed_of(
-    store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None, facts: Sequence[Fact]
+    store: Store,
+    subject: explanation.Subject,
+    analysis: Analysis,
+    pods: Replicas | None,
+    facts: Sequence[explanation.Fact],
 ) -> NeededPods:
     """Return what is still wanted. ``pods``: of a workload that exists and keeps a number of them. ``facts``: the
     cluster's facts about it. ``facts``: what the cluster says of it.
@@ -201,7 +205,7 @@ def _may_end(analysis: Analysis, pods: Replicas) -> bool:
     """
     account = analysis.account
     if account is not None:
-        from kubectl_kres.reports.account.account import first_refusals
+        from kubectl_kres.reports.account import first_refusals
 
         if first_refusals(account.first, analysis.policies.policies, analysis.server):
             return False
@@ -211,7 +215,7 @@ def _may_end(analysis: Analysis, pods: Replicas) -> bool:
     )
 
 
-def _count_missing_pods(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> int:
+def _count_missing_pods(store: Store, subject: explanation.Subject, analysis: Analysis, pods: Replicas | None) -> int:
     """Return how many pods are missing: none of an object that runs, has ended, or is paused; 1: the object itself, or
     the next pod that it makes.
     """
@@ -247,7 +251,7 @@ def _fits(analysis: Analysis) -> int | None:
     return pods_in_a_row(analysis.outcomes[0], analysis)
 
 
-def newest_pod(store: Store, subject: Subject, analysis: Analysis) -> str:
+def newest_pod(store: Store, subject: explanation.Subject, analysis: Analysis) -> str:
     """Return when the last pod of the workload was made, for a Deployment of its newest ReplicaSet; empty if there is
     none.
     """
@@ -262,7 +266,9 @@ def newest_pod(store: Store, subject: Subject, analysis: Analysis) -> str:
     return max(times, default="")
 
 
-def of_current_template(store: Store, deployment: Workload, facts: Iterable[Fact]) -> tuple[Fact, ...]:
+def of_current_template(
+    store: Store, deployment: Workload, facts: Iterable[explanation.Fact]
+) -> tuple[explanation.Fact, ...]:
     """Return the facts without those about a ReplicaSet of a former template of the Deployment, and about its pods.
 
     A Deployment repeats the conditions of any of its ReplicaSets: the name of the pod tells whose it is.
@@ -276,7 +282,7 @@ def of_current_template(store: Store, deployment: Workload, facts: Iterable[Fact
     return tuple(fact for fact in facts if not _is_of(store, older, fact))
 
 
-def _is_of(store: Store, sets: Collection[str], fact: Fact) -> bool:
+def _is_of(store: Store, sets: Collection[str], fact: explanation.Fact) -> bool:
     source = fact.source
     if source.kind == "ReplicaSet":
         return source.name in sets
@@ -306,13 +312,13 @@ def _of_next_job(owner: Workload) -> int:
     return pods_of_one_job(owner) if owner.spec.job_template is not None else 1
 
 
-def _count_pods_to_create(store: Store, subject: Subject, pods: Replicas | None) -> int:
+def _count_pods_to_create(store: Store, subject: explanation.Subject, pods: Replicas | None) -> int:
     """Return how many pods are missing, at least the next one; for a new workload of a file all that it wants. At least
     the next one.
     """
     if pods is not None:
         return max(1, pods.missing_pods)
-    workload = manifest_workload(subject)
+    workload = explanation.manifest_workload(subject)
     if workload is None:
         return 1
     if subject.ref.kind == "CronJob":

@@ -31,8 +31,7 @@ from kubectl_kres.reports.scheduling.new_pods import report_new_pods
 from kubectl_kres.reports.scheduling.obstacles import RemedyTarget
 from kubectl_kres.reports.scheduling.remedies import find_remedies
 from kubectl_kres.reports.scheduling.report import group_nodes, report_nodes, unread_nodes
-from kubectl_kres.scheduling.node_info import NodeInfo
-from kubectl_kres.scheduling.plugin import Rejection, SchedulingCluster, UncomputedFilter
+from kubectl_kres.scheduling.node_info import NodeInfo, Rejection, SchedulingCluster, UncomputedFilter
 from kubectl_kres.scheduling.profile import prepare_filters
 from kubectl_kres.scheduling.selectors import matches, read_selector, required_selector
 from kubectl_kres.store.store import ReadRequest, Store

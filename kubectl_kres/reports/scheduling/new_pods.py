@@ -18,8 +18,7 @@ from kubectl_kres.reports.common.explanation import ContainerValues, Subject
 from kubectl_kres.reports.common.parts import NodeReport
 from kubectl_kres.reports.pod.scheduling_needs import BOUND_PODS, NODES, PLACED_KINDS, NewPod, spec_needs, template_of
 from kubectl_kres.reports.scheduling.report import CheckedPod, check_pod, unread_kinds, unread_nodes
-from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo, bind, changed_node
-from kubectl_kres.scheduling.plugin import UncomputedFilter
+from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo, UncomputedFilter, bind, changed_node
 from kubectl_kres.scheduling.profile import Filters
 from kubectl_kres.store.store import Store
 

@@ -16,8 +16,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.scheduling import SchedulingPod
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.scheduling.lowered_requests import LoweredValue
-from kubectl_kres.scheduling.node_info import NodeInfo
-from kubectl_kres.scheduling.plugin import Rejection, SchedulingCluster, UncomputedFilter
+from kubectl_kres.scheduling.node_info import NodeInfo, Rejection, SchedulingCluster, UncomputedFilter
 from kubectl_kres.scheduling.profile import prepare_filters
 from kubectl_kres.scheduling.schedule import Scheduling
 from kubectl_kres.store.store import Origin

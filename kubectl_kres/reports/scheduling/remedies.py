@@ -13,14 +13,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from kubectl_kres.model.scheduling import (
-    AffinityTerms,
-    SchedulingAffinity,
-    SchedulingNode,
-    SchedulingPod,
-    Taint,
-    Toleration,
-)
+from kubectl_kres.model import scheduling
 from kubectl_kres.reports.common.parts import LoweredRequest, NodeRemedy, NodeReport, Remedy, SetValue, StorageWanted
 from kubectl_kres.reports.remedies.commands import commands, unchangeable
 from kubectl_kres.reports.scheduling.lowered_requests import LoweredValue, lower_requests
@@ -34,8 +27,7 @@ from kubectl_kres.reports.scheduling.obstacles import (
 )
 from kubectl_kres.reports.scheduling.volume_remedies import find_volume_remedies
 from kubectl_kres.scheduling.node_filters import taint_text, untolerated
-from kubectl_kres.scheduling.node_info import NodeInfo
-from kubectl_kres.scheduling.plugin import SchedulingCluster
+from kubectl_kres.scheduling.node_info import NodeInfo, SchedulingCluster
 from kubectl_kres.store.store import Origin
 
 #: Taints that say that something is wrong with a node: tolerating them puts the pod on a node that cannot run it.
@@ -45,7 +37,11 @@ _GIVEN = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreacha
 
 
 def find_remedies(
-    origin: Origin, pod: SchedulingPod, target: RemedyTarget, cluster: SchedulingCluster, obstacles: Obstacles
+    origin: Origin,
+    pod: scheduling.SchedulingPod,
+    target: RemedyTarget,
+    cluster: SchedulingCluster,
+    obstacles: Obstacles,
 ) -> Iterator[NodeRemedy]:
     """Yield the smallest change of each kind, on the node that needs the least of it."""
     yield from _lower_request_remedies(origin, pod, target, cluster, obstacles)
@@ -57,7 +53,11 @@ def find_remedies(
 
 
 def _lower_request_remedies(
-    origin: Origin, pod: SchedulingPod, target: RemedyTarget, cluster: SchedulingCluster, obstacles: Obstacles
+    origin: Origin,
+    pod: scheduling.SchedulingPod,
+    target: RemedyTarget,
+    cluster: SchedulingCluster,
+    obstacles: Obstacles,
 ) -> Iterator[NodeRemedy]:
     near = [
         (node, status)
@@ -94,10 +94,14 @@ def _edit(target: RemedyTarget, value: LoweredValue) -> SetValue:
 
 
 def _tolerate(
-    origin: Origin, pod: SchedulingPod, target: RemedyTarget, cluster: SchedulingCluster, obstacles: Obstacles
+    origin: Origin,
+    pod: scheduling.SchedulingPod,
+    target: RemedyTarget,
+    cluster: SchedulingCluster,
+    obstacles: Obstacles,
 ) -> Iterator[NodeRemedy]:
     """Yield the tolerations for the taints of the nearest node that only taints keep the pod off."""
-    by_tolerations: dict[tuple[Toleration, ...], list[NodeInfo]] = {}
+    by_tolerations: dict[tuple[scheduling.Toleration, ...], list[NodeInfo]] = {}
     for node, _ in obstacles.sole_obstacle("TaintToleration"):
         taints = tuple(_untolerated_taints(node.node, pod))
         if taints and not any(taint.key.startswith(_TROUBLE) for taint in taints):
@@ -115,17 +119,17 @@ def _tolerate(
             return
 
 
-def _untolerated_taints(node: SchedulingNode, pod: SchedulingPod) -> Iterator[Taint]:
+def _untolerated_taints(node: scheduling.SchedulingNode, pod: scheduling.SchedulingPod) -> Iterator[scheduling.Taint]:
     return (taint for taint in node.spec.taints or () if untolerated((taint,), pod.spec.tolerations) is not None)
 
 
-def _toleration(taint: Taint) -> Toleration:
+def _toleration(taint: scheduling.Taint) -> scheduling.Toleration:
     if taint.value:
-        return Toleration(taint.key, "Equal", taint.value, taint.effect)
-    return Toleration(taint.key, "Exists", "", taint.effect)
+        return scheduling.Toleration(taint.key, "Equal", taint.value, taint.effect)
+    return scheduling.Toleration(taint.key, "Exists", "", taint.effect)
 
 
-def _toleration_command(origin: Origin, target: RemedyTarget, tolerations: Sequence[Toleration]) -> str:
+def _toleration_command(origin: Origin, target: RemedyTarget, tolerations: Sequence[scheduling.Toleration]) -> str:
     """Return the patch of the tolerations. They are one value: the patch has all of them."""
     own_tolerations = [
         toleration for toleration in tolerations if target.ref.kind == "Pod" or toleration.key not in _GIVEN
@@ -145,7 +149,7 @@ def _nest_value(path: str, value: Any) -> Any:
 
 
 def _label(
-    origin: Origin, pod: SchedulingPod, cluster: SchedulingCluster, obstacles: Obstacles
+    origin: Origin, pod: scheduling.SchedulingPod, cluster: SchedulingCluster, obstacles: Obstacles
 ) -> Iterator[NodeRemedy]:
     """Yield the labels of nodeSelector that the nearest node lacks, where nothing else keeps the pod off it."""
     wanted = pod.spec.node_selector or {}
@@ -174,7 +178,7 @@ def _is_given(label: str) -> bool:
 
 
 def _uncordon(
-    origin: Origin, pod: SchedulingPod, cluster: SchedulingCluster, obstacles: Obstacles
+    origin: Origin, pod: scheduling.SchedulingPod, cluster: SchedulingCluster, obstacles: Obstacles
 ) -> Iterator[NodeRemedy]:
     """Yield the remedy of a cordoned node, which a taint of its own repeats."""
     for node, statuses in obstacles.nodes:
@@ -190,7 +194,7 @@ def _uncordon(
             return
 
 
-def _schedulable(node: SchedulingNode) -> SchedulingNode:
+def _schedulable(node: scheduling.SchedulingNode) -> scheduling.SchedulingNode:
     taints = tuple(taint for taint in node.spec.taints or () if taint.key != "node.kubernetes.io/unschedulable")
     return replace(node, spec=replace(node.spec, unschedulable=False, taints=taints))
 
@@ -201,12 +205,16 @@ class _Relaxed(NamedTuple):
     action: Literal["spread-anyway", "drop-affinity", "drop-host-port"]
     plugin: str
     about: str
-    pod: SchedulingPod
+    pod: scheduling.SchedulingPod
     patch: tuple[Mapping[str, Any], ...]
 
 
 def _relaxation_remedies(
-    origin: Origin, pod: SchedulingPod, target: RemedyTarget, cluster: SchedulingCluster, obstacles: Obstacles
+    origin: Origin,
+    pod: scheduling.SchedulingPod,
+    target: RemedyTarget,
+    cluster: SchedulingCluster,
+    obstacles: Obstacles,
 ) -> Iterator[NodeRemedy]:
     """The first constraint, term or port of each kind that the pod would have to ask no longer, and a node takes it."""
     done: set[str] = set()
@@ -224,7 +232,7 @@ def _relaxation_remedies(
         yield NodeRemedy(relaxed.action, node, len(taking), about=relaxed.about, commands=lines, why=reason)
 
 
-def _spread_anyway(pod: SchedulingPod) -> Iterator[_Relaxed]:
+def _spread_anyway(pod: scheduling.SchedulingPod) -> Iterator[_Relaxed]:
     constraints = pod.spec.topology_spread_constraints or ()
     for index, constraint in enumerate(constraints):
         if constraint.when_unsatisfiable != "DoNotSchedule":
@@ -239,14 +247,14 @@ def _spread_anyway(pod: SchedulingPod) -> Iterator[_Relaxed]:
         yield _Relaxed("spread-anyway", "PodTopologySpread", constraint.topology_key, replace(pod, spec=spec), patch)
 
 
-def _without_affinity(pod: SchedulingPod) -> Iterator[_Relaxed]:
+def _without_affinity(pod: scheduling.SchedulingPod) -> Iterator[_Relaxed]:
     affinity = pod.spec.affinity
     for name, key in (("pod_anti_affinity", "podAntiAffinity"), ("pod_affinity", "podAffinity")):
-        kind: AffinityTerms | None = getattr(affinity, name, None)
+        kind: scheduling.AffinityTerms | None = getattr(affinity, name, None)
         terms = kind.required_during_scheduling_ignored_during_execution if kind is not None else None
         for index, term in enumerate(terms or ()):
-            left = AffinityTerms((*(terms or ())[:index], *(terms or ())[index + 1 :]))
-            spec = replace(pod.spec, affinity=replace(affinity or SchedulingAffinity(), **{name: left}))
+            left = scheduling.AffinityTerms((*(terms or ())[:index], *(terms or ())[index + 1 :]))
+            spec = replace(pod.spec, affinity=replace(affinity or scheduling.SchedulingAffinity(), **{name: left}))
             path = f"/affinity/{key}/requiredDuringSchedulingIgnoredDuringExecution/{index}"
             patch = (
                 {"op": "test", "path": f"{path}/topologyKey", "value": term.topology_key},
@@ -256,7 +264,7 @@ def _without_affinity(pod: SchedulingPod) -> Iterator[_Relaxed]:
             yield _Relaxed("drop-affinity", "InterPodAffinity", about, replace(pod, spec=spec), patch)
 
 
-def _without_ports(pod: SchedulingPod) -> Iterator[_Relaxed]:
+def _without_ports(pod: scheduling.SchedulingPod) -> Iterator[_Relaxed]:
     """Each port of the node; with hostNetwork all ports are the node's, and none can be left out."""
     containers = () if pod.spec.host_network else pod.spec.containers or ()
     for index, container in enumerate(containers):

@@ -36,17 +36,8 @@ from kubectl_kres.reports.common.replicas import events_about
 from kubectl_kres.reports.pod.needs import node_needs
 from kubectl_kres.reports.scheduling.lowered_requests import amount
 from kubectl_kres.reports.scheduling.obstacles import Obstacles, find_obstacles
-from kubectl_kres.scheduling.node_info import (
-    BoundPod,
-    NodeInfo,
-    PlacedPod,
-    PodsOnNodes,
-    build_node,
-    collect_pods,
-    place_pod,
-    required_terms,
-)
-from kubectl_kres.scheduling.plugin import UNRESOLVABLE, Rejection, SchedulingCluster, Shortage
+from kubectl_kres.scheduling import node_info
+from kubectl_kres.scheduling.node_info import UNRESOLVABLE, Rejection, SchedulingCluster, Shortage
 from kubectl_kres.scheduling.requests import requests_of
 from kubectl_kres.scheduling.schedule import DEFAULT_SCHEDULER, Scheduling, schedule
 from kubectl_kres.scheduling.selectors import matches, selector_matches
@@ -57,7 +48,7 @@ class SchedulingInput(Struct, frozen=True):
     """The input of the filters. ``nominated``: pods for which others are being evicted, with their nodes."""
 
     cluster: SchedulingCluster
-    nominated: tuple[tuple[str, BoundPod], ...] = ()
+    nominated: tuple[tuple[str, node_info.BoundPod], ...] = ()
 
 
 #: What was made of a store last: of a list many pods are asked about among the same nodes.
@@ -83,7 +74,9 @@ _VIEWED = (
 
 def _read_cluster(store: Store, minor: int) -> SchedulingInput:
     pods = read_pods(store)
-    nodes = tuple(build_node(node, pods.on_nodes.get(node.metadata.name, ())) for node in store.all(scheduling.NODES))
+    nodes = tuple(
+        node_info.build_node(node, pods.on_nodes.get(node.metadata.name, ())) for node in store.all(scheduling.NODES)
+    )
     attachments: dict[str, tuple[VolumeAttachment, ...]] = {}
     for attachment in store.all(scheduling.ATTACHMENTS):
         node_name = attachment.spec.node_name
@@ -104,13 +97,13 @@ def _read_cluster(store: Store, minor: int) -> SchedulingInput:
     return SchedulingInput(SchedulingCluster(nodes, world), pods.nominated)
 
 
-def read_pods(store: Store) -> PodsOnNodes:
+def read_pods(store: Store) -> node_info.PodsOnNodes:
     """Return the pods on nodes: collected when they were read, or one by one where they are watched."""
     pods = list(store.all(BOUND_PODS))
-    if len(pods) == 1 and isinstance(pods[0], PodsOnNodes):
+    if len(pods) == 1 and isinstance(pods[0], node_info.PodsOnNodes):
         return pods[0]
-    placed = (pod if isinstance(pod, PlacedPod) else place_pod(pod) for pod in pods)
-    return collect_pods((pod.node, pod) for pod in placed if pod.node)
+    placed = (pod if isinstance(pod, node_info.PlacedPod) else node_info.place_pod(pod) for pod in pods)
+    return node_info.collect_pods((pod.node, pod) for pod in placed if pod.node)
 
 
 def _by_name(store: Store, kind: str) -> dict[str, Any]:
@@ -327,7 +320,7 @@ def find_pins(pod: SchedulingPod, checked: CheckedPod) -> Iterator[PinnedNode]:
 def _find_affinity_pods(asked: SchedulingPod, cluster: SchedulingCluster) -> Iterator[tuple[str, ObjectRef]]:
     """Yield node and pod for each pod that alone meets a required term of affinity on one node."""
     terms = asked.spec.affinity.pod_affinity if asked.spec.affinity is not None else None
-    for term in required_terms(asked, terms):
+    for term in node_info.required_terms(asked, terms):
         if term.topology_key != _HOSTNAME or term.namespace_selector is not None:
             continue
         holders = [
@@ -362,7 +355,7 @@ def _find_nearest_node(obstacles: Obstacles) -> NearestNode | None:
     return _nearest_node(*obstacles.nearest_nodes) if obstacles.nearest_nodes is not None else None
 
 
-def _nearest_node(node: NodeInfo, statuses: Sequence[Rejection]) -> NearestNode:
+def _nearest_node(node: node_info.NodeInfo, statuses: Sequence[Rejection]) -> NearestNode:
     """Return what keeps the pod off one node."""
     short = [shortage for status in statuses for shortage in status.shortages]
     others = tuple(
@@ -382,7 +375,7 @@ def shortage_of(shortage: Shortage) -> NodeShortage:
     return NodeShortage(name, *(str(amount(name, number)) for number in numbers))
 
 
-def _holders(node: NodeInfo, short: Sequence[Shortage]) -> Iterator[PodOnNode]:
+def _holders(node: node_info.NodeInfo, short: Sequence[Shortage]) -> Iterator[PodOnNode]:
     """Yield the pods that request the most of the first missing resource, and would free it."""
     resource = next((shortage.resource for shortage in short if shortage.resource != "pods"), None)
     if resource is None:

@@ -14,20 +14,9 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from kubectl_kres.model import scheduling
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import ResourceRequirements
-from kubectl_kres.model.scheduling import (
-    BindingClass,
-    ClaimRef,
-    PersistentVolume,
-    PersistentVolumeSpec,
-    Phase,
-    SchedulingMetadata,
-    SchedulingPod,
-    SchedulingWorld,
-    StorageClaim,
-    StorageClaimSpec,
-)
 from kubectl_kres.reports.common.parts import NodeRemedy, StorageWanted
 from kubectl_kres.reports.scheduling.obstacles import (
     Obstacles,
@@ -36,16 +25,9 @@ from kubectl_kres.reports.scheduling.obstacles import (
     kubectl_line,
     nodes_that_take,
 )
-from kubectl_kres.scheduling.matching_volume import capacity_of, class_of, volume_size
-from kubectl_kres.scheduling.node_info import NodeInfo, changed_node
-from kubectl_kres.scheduling.plugin import SchedulingCluster
-from kubectl_kres.scheduling.volume_binding import (
-    BIND_COMPLETED,
-    NO_PROVISIONER,
-    WAITS_FOR_CONSUMER,
-    is_bound,
-    waits_for_consumer,
-)
+from kubectl_kres.scheduling import volume_binding
+from kubectl_kres.scheduling.node_info import NodeInfo, SchedulingCluster, changed_node
+from kubectl_kres.scheduling.volume_binding import capacity_of, class_of, volume_size
 from kubectl_kres.scheduling.volume_plugins import ONE_POD, claims_of
 from kubectl_kres.store.store import Origin
 
@@ -68,13 +50,17 @@ class _Setting(NamedTuple):
     """
 
     origin: Origin
-    pod: SchedulingPod
+    pod: scheduling.SchedulingPod
     target: RemedyTarget
     cluster: SchedulingCluster
     nodes: Sequence[NodeInfo]
 
     def remedy(
-        self, action: Any, world: SchedulingWorld | None = None, pod: SchedulingPod | None = None, **more: Any
+        self,
+        action: Any,
+        world: scheduling.SchedulingWorld | None = None,
+        pod: scheduling.SchedulingPod | None = None,
+        **more: Any,
     ) -> NodeRemedy | None:
         """Return the remedy if a node takes the pod in another world, or another pod; None: none does."""
         cluster = self.cluster if world is None else SchedulingCluster(self.cluster.nodes, world)
@@ -84,7 +70,11 @@ class _Setting(NamedTuple):
 
 
 def find_volume_remedies(
-    origin: Origin, pod: SchedulingPod, target: RemedyTarget, cluster: SchedulingCluster, obstacles: Obstacles
+    origin: Origin,
+    pod: scheduling.SchedulingPod,
+    target: RemedyTarget,
+    cluster: SchedulingCluster,
+    obstacles: Obstacles,
 ) -> Iterator[NodeRemedy]:
     """Yield the first change of each kind for each claim of the pod; nothing for a pod without claims."""
     volumes = [
@@ -107,13 +97,13 @@ def find_volume_remedies(
 
 
 def _claim_remedies(
-    setting: _Setting, index: int, name: str, claim: StorageClaim | None
+    setting: _Setting, index: int, name: str, claim: scheduling.StorageClaim | None
 ) -> Iterator[NodeRemedy | None]:
     """Yield what to do about a claim that is missing, unbound, or bound to a volume that is gone."""
     if claim is None:
         yield _create_claim(setting, name)
         yield _use_claim(setting, index, name, None)
-    elif not is_bound(claim):
+    elif not volume_binding.is_bound(claim):
         yield _provide_volume(setting, claim)
         yield _change_class(setting, claim)
         yield _use_claim(setting, index, name, claim)
@@ -121,13 +111,13 @@ def _claim_remedies(
         yield _use_claim(setting, index, name, claim)
 
 
-def _waiting_classes(world: SchedulingWorld) -> list[BindingClass]:
+def _waiting_classes(world: scheduling.SchedulingWorld) -> list[scheduling.BindingClass]:
     """Return the first classes whose volumes are bound once a pod waits for them, the default class before others."""
-    waiting = (each for each in world.classes.values() if each.volume_binding_mode == WAITS_FOR_CONSUMER)
+    waiting = (each for each in world.classes.values() if each.volume_binding_mode == volume_binding.WAITS_FOR_CONSUMER)
     return sorted(waiting, key=lambda each: (not _is_default(each), each.metadata.name))[:_MOST_TRIED]
 
 
-def _is_default(storage_class: BindingClass) -> bool:
+def _is_default(storage_class: scheduling.BindingClass) -> bool:
     return (storage_class.metadata.annotations or {}).get(_DEFAULT_CLASS) == "true"
 
 
@@ -135,10 +125,10 @@ def _create_claim(setting: _Setting, name: str) -> NodeRemedy | None:
     """Return the missing claim as it could be: of any size where a driver makes its volume, or else not larger than the
     largest volume that is free.
     """
-    world, metadata = setting.cluster.world, SchedulingMetadata(name, setting.pod.metadata.namespace)
+    world, metadata = setting.cluster.world, scheduling.SchedulingMetadata(name, setting.pod.metadata.namespace)
     for storage_class in _waiting_classes(world):
         wanted = StorageWanted(storage_class.metadata.name, (_ONE_NODE,))
-        if storage_class.provisioner in {"", NO_PROVISIONER}:
+        if storage_class.provisioner in {"", volume_binding.NO_PROVISIONER}:
             free = [
                 volume
                 for volume in world.volumes.values()
@@ -155,23 +145,23 @@ def _create_claim(setting: _Setting, name: str) -> NodeRemedy | None:
                 str((largest.capacity or {}).get("storage", "")),
                 largest.volume_mode or "Filesystem",
             )
-        spec = StorageClaimSpec(
+        spec = scheduling.StorageClaimSpec(
             wanted.access_modes,
             ResourceRequirements({}, {"storage": wanted.storage}) if wanted.storage else None,
             storage_class_name=wanted.storage_class,
             volume_mode=wanted.mode,
         )
-        changed = _with_claim(world, StorageClaim(metadata, spec))
+        changed = _with_claim(world, scheduling.StorageClaim(metadata, spec))
         if remedy := setting.remedy("create-claim", changed, about=name, wanted=wanted, why=_OWN_SIZE):
             return remedy
     return None
 
 
-def _with_claim(world: SchedulingWorld, claim: StorageClaim) -> SchedulingWorld:
+def _with_claim(world: scheduling.SchedulingWorld, claim: scheduling.StorageClaim) -> scheduling.SchedulingWorld:
     return replace(world, claims={**world.claims, (claim.metadata.namespace, claim.metadata.name): claim})
 
 
-def _use_claim(setting: _Setting, index: int, name: str, claim: StorageClaim | None) -> NodeRemedy | None:
+def _use_claim(setting: _Setting, index: int, name: str, claim: scheduling.StorageClaim | None) -> NodeRemedy | None:
     """Return another claim of the namespace, with a similar name before others, that is free or may be shared.
 
     ``claim``: what is asked for, so that the other has as much room and the same access modes; None: not known.
@@ -215,7 +205,9 @@ def _use_claim(setting: _Setting, index: int, name: str, claim: StorageClaim | N
     return None
 
 
-def _suits(other: StorageClaim, claim: StorageClaim | None, world: SchedulingWorld) -> bool:
+def _suits(
+    other: scheduling.StorageClaim, claim: scheduling.StorageClaim | None, world: scheduling.SchedulingWorld
+) -> bool:
     """Return whether a claim has the room, mode and access modes that another one asks for."""
     if claim is None:
         return True
@@ -226,7 +218,7 @@ def _suits(other: StorageClaim, claim: StorageClaim | None, world: SchedulingWor
     return size >= capacity_of(claim) and modes[0] == modes[1] and asked <= set(other.spec.access_modes or ())
 
 
-def _provide_volume(setting: _Setting, claim: StorageClaim) -> NodeRemedy | None:
+def _provide_volume(setting: _Setting, claim: scheduling.StorageClaim) -> NodeRemedy | None:
     """Return the volume that would have to be there for a claim without any; None also where one of its name is."""
     spec, world = claim.spec, setting.cluster.world
     selector = spec.selector
@@ -242,32 +234,34 @@ def _provide_volume(setting: _Setting, claim: StorageClaim) -> NodeRemedy | None
         spec.volume_name,
         dict(selector.match_labels or {}) if selector is not None else {},
         bool(class_of(claim)) and storage_class is None,
-        provisioner if provisioner != NO_PROVISIONER else "",
+        provisioner if provisioner != volume_binding.NO_PROVISIONER else "",
     )
-    waits = waits_for_consumer(claim, world) and not spec.volume_name
+    waits = volume_binding.waits_for_consumer(claim, world) and not spec.volume_name
     name = wanted.volume or "the-volume-that-is-wanted"
-    volume = PersistentVolume(
-        SchedulingMetadata(name, labels=wanted.labels),
-        PersistentVolumeSpec(
+    volume = scheduling.PersistentVolume(
+        scheduling.SchedulingMetadata(name, labels=wanted.labels),
+        scheduling.PersistentVolumeSpec(
             spec.access_modes,
             {"storage": wanted.storage},
-            None if waits else ClaimRef(name=claim.metadata.name, namespace=claim.metadata.namespace),
+            None if waits else scheduling.ClaimRef(name=claim.metadata.name, namespace=claim.metadata.namespace),
             storage_class_name=wanted.storage_class,
             volume_attributes_class_name=spec.volume_attributes_class_name,
             volume_mode=spec.volume_mode,
         ),
-        Phase("Available" if waits else "Bound"),
+        scheduling.Phase("Available" if waits else "Bound"),
     )
     changed = replace(world, volumes={**world.volumes, name: volume})
     if not waits:
-        annotations = {**(claim.metadata.annotations or {}), BIND_COMPLETED: "yes"}
+        annotations = {**(claim.metadata.annotations or {}), volume_binding.BIND_COMPLETED: "yes"}
         metadata = replace(claim.metadata, annotations=annotations)
-        bound = replace(claim, metadata=metadata, spec=replace(spec, volume_name=name), status=Phase("Bound"))
+        bound = replace(
+            claim, metadata=metadata, spec=replace(spec, volume_name=name), status=scheduling.Phase("Bound")
+        )
         changed = _with_claim(changed, bound)
     return setting.remedy("provide-volume", changed, about=claim.metadata.name, wanted=wanted, why=_OWN_STORAGE)
 
 
-def _change_class(setting: _Setting, claim: StorageClaim) -> NodeRemedy | None:
+def _change_class(setting: _Setting, claim: scheduling.StorageClaim) -> NodeRemedy | None:
     """Return a class that is there, for a claim that has no volume yet. It can be set where the claim has none."""
     annotations = dict(claim.metadata.annotations or {})
     named = annotations.pop(_BETA_CLASS, None) is not None or claim.spec.storage_class_name is not None
@@ -295,7 +289,7 @@ def _change_class(setting: _Setting, claim: StorageClaim) -> NodeRemedy | None:
     return None
 
 
-def _release_claim(setting: _Setting, claim: StorageClaim) -> NodeRemedy | None:
+def _release_claim(setting: _Setting, claim: scheduling.StorageClaim) -> NodeRemedy | None:
     """Return the pods that hold a claim which one pod at a time may use; None where nothing does."""
     if ONE_POD not in (claim.spec.access_modes or ()):
         return None
@@ -355,7 +349,7 @@ def _label_steps(key: str, old: str, to: str | None) -> Iterator[Mapping[str, An
 def _relaxed_remedy(
     setting: _Setting,
     action: str,
-    pod: SchedulingPod,
+    pod: scheduling.SchedulingPod,
     steps: Sequence[Mapping[str, Any]],
     labels: Sequence[str],
     to: Sequence[str],

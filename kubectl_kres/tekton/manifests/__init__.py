@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kubectl_kres.manifests.system import ManifestSystem, Raw
+from kubectl_kres.manifests.typed_manifest import ManifestSystem, Raw
 from kubectl_kres.model.tekton_config import DEFAULTS, FLAGS, INFO
 from kubectl_kres.tekton.model import GROUP
 

@@ -13,26 +13,11 @@ from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton_config import CONFIG_NAMES, DEFINITION, NAMESPACE
+from kubectl_kres.reports.common import system
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, RunState, Subject
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.common.replicas import controller
-from kubectl_kres.reports.common.system import (
-    AboutConfiguration,
-    AboutNamespace,
-    AboutObject,
-    CacheKey,
-    KindAnswers,
-    NamespaceRules,
-    ObjectDescription,
-    ObjectHistory,
-    PodMaker,
-    Question,
-    ReadRight,
-    Sentences,
-    System,
-    object_behind,
-)
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import GROUP as TEKTON
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
@@ -43,14 +28,14 @@ KINDS = ("TaskRun", "Task")
 PIPELINES = ("PipelineRun", "Pipeline")
 
 
-def _reads(store: Store, question: Question) -> Iterable[ReadRequest] | None:
-    if isinstance(question, AboutObject):
+def _reads(store: Store, question: system.Question) -> Iterable[ReadRequest] | None:
+    if isinstance(question, system.AboutObject):
         return _reads_of_object(store, question.subject)
-    if isinstance(question, AboutNamespace):
+    if isinstance(question, system.AboutNamespace):
         from kubectl_kres.tekton.reports.config import tekton_needs_of_namespace
 
         return tekton_needs_of_namespace(store)
-    if isinstance(question, AboutConfiguration):
+    if isinstance(question, system.AboutConfiguration):
         from kubectl_kres.tekton.reports.config import configuration_needs
 
         return configuration_needs(store)
@@ -80,7 +65,7 @@ def _reads_of_object(store: Store, subject: Subject) -> tuple[ReadRequest, ...] 
 def _analyse(
     store: Store, subject: Subject, options: EvaluationOptions, *, journal: bool, another: bool
 ) -> Analysis | None:
-    if object_behind(store, subject) is None:
+    if system.object_behind(store, subject) is None:
         _refuse_several(subject)
         return None
     from kubectl_kres.tekton.reports import taskrun
@@ -99,7 +84,9 @@ def _refuse_several(subject: Subject) -> None:
     raise UsageError(f"{subject.ref} makes several pods, one for each task", hint=hint)
 
 
-def _sentences(analysis: Analysis, names: Mapping[str, str], sentences: Mapping[str, Sentences]) -> tuple[str, ...]:
+def _sentences(
+    analysis: Analysis, names: Mapping[str, str], sentences: Mapping[str, system.Sentences]
+) -> tuple[str, ...]:
     from kubectl_kres.tekton.reports.remedy import sentences_of_run
 
     return sentences_of_run(analysis, names, sentences)
@@ -120,7 +107,7 @@ def _find_reaches(store: Store, subject: Subject, options: EvaluationOptions, dr
     return find_reaches(run) if run is not None else ()
 
 
-def _cache_key(store: Store, subject: Subject, options: EvaluationOptions) -> CacheKey | None:
+def _cache_key(store: Store, subject: Subject, options: EvaluationOptions) -> system.CacheKey | None:
     if subject.kind.group != TEKTON or subject.raw is not None or subject.ref.kind != "TaskRun":
         return None
     from kubectl_kres.tekton.reports.run_facts import run_likeness
@@ -128,14 +115,14 @@ def _cache_key(store: Store, subject: Subject, options: EvaluationOptions) -> Ca
     return run_likeness(store, subject, options)
 
 
-def _describe(item: Any) -> ObjectDescription | None:
+def _describe(item: Any) -> system.ObjectDescription | None:
     if not isinstance(item, TaskRun | PipelineRun):
         return None
     from kubectl_kres.tekton.rules.controller.quota_retry import waiting_condition
     from kubectl_kres.tekton.rules.pipeline.pipeline_run import has_ended
 
     held_up = isinstance(item, TaskRun) and waiting_condition(item) is not None
-    return ObjectDescription(waits=held_up, ended=has_ended(item))
+    return system.ObjectDescription(waits=held_up, ended=has_ended(item))
 
 
 def _state(store: Store, item: Any, now: str) -> RunState | None:
@@ -146,36 +133,36 @@ def _state(store: Store, item: Any, now: str) -> RunState | None:
     return run_state(store, item, now)
 
 
-def _history(item: Any) -> ObjectHistory | None:
+def _history(item: Any) -> system.ObjectHistory | None:
     if not isinstance(item, TaskRun):
-        return ObjectHistory() if isinstance(item, PipelineRun) else None
+        return system.ObjectHistory() if isinstance(item, PipelineRun) else None
     from kubectl_kres.tekton.reports.run_facts import failures, run_facts
 
     facts = tuple(run_facts(item))
-    return ObjectHistory(facts, tuple(failures(item, facts)) if facts else ())
+    return system.ObjectHistory(facts, tuple(failures(item, facts)) if facts else ())
 
 
-def _explain_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -> NamespaceRules:
+def _explain_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -> system.NamespaceRules:
     del namespace
     from kubectl_kres.tekton.reports.config import is_installed, merged_limits
 
-    return NamespaceRules(limits=merged_limits(limits) if is_installed(store) else ())
+    return system.NamespaceRules(limits=merged_limits(limits) if is_installed(store) else ())
 
 
-SYSTEM = System(
+SYSTEM = system.System(
     "tekton",
     TEKTON,
     answers={
-        "TaskRun": KindAnswers("pod", one_pod=True),
-        "Task": KindAnswers("pod", one_pod=True, as_sent=True),
-        "PipelineRun": KindAnswers(
+        "TaskRun": system.KindAnswers("pod", one_pod=True),
+        "Task": system.KindAnswers("pod", one_pod=True, as_sent=True),
+        "PipelineRun": system.KindAnswers(
             "tekton",
             several="ask about its TaskRuns: taskruns -l tekton.dev/pipelineRun=NAME; explain shows all tasks at once",
         ),
-        "Pipeline": KindAnswers(
+        "Pipeline": system.KindAnswers(
             "tekton", several="ask about its Tasks by name; explain shows all of them at once", as_sent=True
         ),
-        "StepAction": KindAnswers(as_sent=True),
+        "StepAction": system.KindAnswers(as_sent=True),
     },
     kinds={
         "in-lists": ("ConfigMap", "CustomResourceDefinition", "Namespace", "PipelineRun", "StepAction", "TaskRun"),
@@ -188,10 +175,10 @@ SYSTEM = System(
     },
     rights={
         "pods": (
-            *(ReadRight(kind, ("get", "list")) for kind in ("Task", "TaskRun", "Pipeline", "PipelineRun")),
-            ReadRight("StepAction", ("get",), "what runs in a step that refers to one"),
-            ReadRight("ConfigMap", ("get",), "how Tekton is configured", CONFIG_NAMES, NAMESPACE),
-            ReadRight("CustomResourceDefinition", ("get",), "whether Tekton is installed", (DEFINITION,)),
+            *(system.ReadRight(kind, ("get", "list")) for kind in ("Task", "TaskRun", "Pipeline", "PipelineRun")),
+            system.ReadRight("StepAction", ("get",), "what runs in a step that refers to one"),
+            system.ReadRight("ConfigMap", ("get",), "how Tekton is configured", CONFIG_NAMES, NAMESPACE),
+            system.ReadRight("CustomResourceDefinition", ("get",), "whether Tekton is installed", (DEFINITION,)),
         )
     },
     reads=_reads,
@@ -200,5 +187,5 @@ SYSTEM = System(
     history=_history,
     remedies=_remedies,
     explain_namespace=_explain_namespace,
-    pods=PodMaker(_analyse, _sentences, _find_reaches, _cache_key),
+    pods=system.PodMaker(_analyse, _sentences, _find_reaches, _cache_key),
 )

@@ -8,17 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from kubectl_kres.admission.limitrange import Limits
+from kubectl_kres.model import tekton_config
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.model.tekton_config import (
-    CONFIG_NAMES,
-    DEFAULTS,
-    DEFINITION,
-    FLAGS,
-    INFO,
-    NAMESPACE,
-    ConfigMap,
-    CustomResourceDefinition,
-)
 from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.parts import MergedLimit
@@ -27,7 +18,7 @@ from kubectl_kres.tekton.rules.base.config import TektonConfig, config_of
 from kubectl_kres.tekton.rules.resources.container_draft import Sourced
 from kubectl_kres.tekton.rules.resources.virtual_limitrange import virtuals
 
-_WEBHOOK = ReadRequest("CustomResourceDefinition", name=DEFINITION, required=False)
+_WEBHOOK = ReadRequest("CustomResourceDefinition", name=tekton_config.DEFINITION, required=False)
 
 #: Where distributions put it, for users who may not read the definition.
 OTHER = "openshift-pipelines"
@@ -41,13 +32,13 @@ def configuration_needs(store: Store) -> Iterator[ReadRequest]:
 
     There are no reads where files hold all of them.
     """
-    if all(_in_file(store, name) for name in CONFIG_NAMES):
+    if all(_in_file(store, name) for name in tekton_config.CONFIG_NAMES):
         return
-    yield from (_build_read_request(NAMESPACE, name) for name in CONFIG_NAMES)
-    if _is_config_absent(store, NAMESPACE):
+    yield from (_build_read_request(tekton_config.NAMESPACE, name) for name in tekton_config.CONFIG_NAMES)
+    if _is_config_absent(store, tekton_config.NAMESPACE):
         yield _WEBHOOK
         if store.covered(_WEBHOOK).state != "unread":
-            yield from (_build_read_request(_config_namespace(store), name) for name in CONFIG_NAMES)
+            yield from (_build_read_request(_config_namespace(store), name) for name in tekton_config.CONFIG_NAMES)
 
 
 def _build_read_request(namespace: str, name: str) -> ReadRequest:
@@ -59,15 +50,16 @@ def _is_config_absent(store: Store, namespace: str) -> bool:
     nowhere else.
     """
     return (
-        store.covered(_build_read_request(namespace, INFO)).is_known and store.get("ConfigMap", INFO, namespace) is None
+        store.covered(_build_read_request(namespace, tekton_config.INFO)).is_known
+        and store.get("ConfigMap", tekton_config.INFO, namespace) is None
     )
 
 
 def _config_namespace(store: Store) -> str:
-    custom_resource_definition = store.get("CustomResourceDefinition", DEFINITION)
+    custom_resource_definition = store.get("CustomResourceDefinition", tekton_config.DEFINITION)
     namespace_text = (
         custom_resource_definition.webhook_namespace
-        if isinstance(custom_resource_definition, CustomResourceDefinition)
+        if isinstance(custom_resource_definition, tekton_config.CustomResourceDefinition)
         else ""
     )
     return namespace_text or OTHER
@@ -79,22 +71,27 @@ def _in_file(store: Store, name: str) -> bool:
 
 def configuration(store: Store, options: EvaluationOptions) -> TektonConfig:
     """Return Tekton's configuration, the default one where it is not known; ``remarks`` says so."""
-    config_maps = {name: config_map(store, name) for name in CONFIG_NAMES}
-    return config_of(config_maps[DEFAULTS], config_maps[FLAGS], config_maps[INFO], options.read_yaml)
+    config_maps = {name: config_map(store, name) for name in tekton_config.CONFIG_NAMES}
+    return config_of(
+        config_maps[tekton_config.DEFAULTS],
+        config_maps[tekton_config.FLAGS],
+        config_maps[tekton_config.INFO],
+        options.read_yaml,
+    )
 
 
-def config_map(store: Store, name: str) -> ConfigMap | None:
+def config_map(store: Store, name: str) -> tekton_config.ConfigMap | None:
     """Return a ConfigMap of a file before the cluster's, from whatever namespace; of the cluster's the one beside the
     webhook.
     """
     config_maps = [
         config_map
         for config_map in store.all("ConfigMap")
-        if config_map.metadata.name == name and isinstance(config_map, ConfigMap)
+        if config_map.metadata.name == name and isinstance(config_map, tekton_config.ConfigMap)
     ]
-    namespaces = (_config_namespace(store), NAMESPACE, OTHER)
+    namespaces = (_config_namespace(store), tekton_config.NAMESPACE, OTHER)
 
-    def rank(config_map: ConfigMap) -> tuple[bool, int]:
+    def rank(config_map: tekton_config.ConfigMap) -> tuple[bool, int]:
         space = config_map.metadata.namespace
         from_file = ObjectRef("ConfigMap", name, space) in store.files
         return not from_file, namespaces.index(space) if space in namespaces else len(namespaces)
@@ -105,19 +102,19 @@ def config_map(store: Store, name: str) -> ConfigMap | None:
 def remarks(store: Store, config: TektonConfig) -> Iterator[Assumption]:
     """Yield the assumptions about the configuration, in one sentence where it could not be read at all."""
     yield from config.assumed
-    missing = [name for name in CONFIG_NAMES if config_map(store, name) is None]
+    missing = [name for name in tekton_config.CONFIG_NAMES if config_map(store, name) is None]
     if not missing:
         return
-    states = {store.covered(_build_read_request(NAMESPACE, name)).state for name in missing}
+    states = {store.covered(_build_read_request(tekton_config.NAMESPACE, name)).state for name in missing}
     if not states & {"read", "absent"}:
         reason = "may not be read" if "denied" in states else "was not read"
-        names = "" if len(missing) == len(CONFIG_NAMES) else f" ({' and '.join(missing)})"
+        names = "" if len(missing) == len(tekton_config.CONFIG_NAMES) else f" ({' and '.join(missing)})"
         yield Assumption("", _UNKNOWN, f"Tekton's configuration{names} {reason}: assumed as shipped ({_FLAG})")
-    elif INFO in missing:
-        namespace_text = " and ".join(dict.fromkeys((NAMESPACE, _config_namespace(store))))
+    elif tekton_config.INFO in missing:
+        namespace_text = " and ".join(dict.fromkeys((tekton_config.NAMESPACE, _config_namespace(store))))
         what = (
             "no configuration of Tekton's"
-            if len(missing) == len(CONFIG_NAMES)
+            if len(missing) == len(tekton_config.CONFIG_NAMES)
             else f"no ConfigMap {' or '.join(missing)}"
         )
         webhook = store.covered(_WEBHOOK)
@@ -132,7 +129,9 @@ def tekton_needs_of_namespace(store: Store) -> tuple[ReadRequest, ...]:
 
 def is_installed(store: Store) -> bool:
     """Return whether Tekton's configuration, or anything that it runs, was read."""
-    return any(item.metadata.name in CONFIG_NAMES for item in store.all("ConfigMap")) or any(store.all("TaskRun"))
+    return any(item.metadata.name in tekton_config.CONFIG_NAMES for item in store.all("ConfigMap")) or any(
+        store.all("TaskRun")
+    )
 
 
 def merged_limits(limits: Sequence[Limits]) -> tuple[MergedLimit, ...]:

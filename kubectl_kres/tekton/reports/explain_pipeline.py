@@ -39,7 +39,7 @@ from kubectl_kres.tekton.reports.pipeline import AssistantPod, AtOnce, PipelineE
 from kubectl_kres.tekton.reports.remedies.admitted_remedies import release_remedy
 from kubectl_kres.tekton.reports.remedies.assistants import assistant_remedies, assistant_verdict, without_pod
 from kubectl_kres.tekton.reports.remedies.claim_remedies import claim_remedies
-from kubectl_kres.tekton.reports.remedies.config_edits import entries_yaml
+from kubectl_kres.tekton.reports.remedies.run_trials import entries_yaml
 from kubectl_kres.tekton.reports.remedy import TEKTON_REMEDIES, kept_elsewhere
 from kubectl_kres.tekton.reports.run_facts import SETTLING, held_back, moment_of, run_facts, tekton_remarks
 from kubectl_kres.tekton.reports.run_objects import existing_claims, existing_pods, of_pipeline

@@ -19,16 +19,7 @@ from kubectl_kres.reports.common.objects import bounded_kinds
 from kubectl_kres.reports.common.system import AboutPod, reads_for
 from kubectl_kres.reports.pod.needs import node_needs, storage_needs
 from kubectl_kres.store.store import ReadRequest, Store
-from kubectl_kres.tekton.model import (
-    Pipeline,
-    PipelineRun,
-    PipelineSpec,
-    PipelineTask,
-    PodTemplate,
-    Task,
-    TaskRun,
-    TaskSpec,
-)
+from kubectl_kres.tekton import model
 from kubectl_kres.tekton.reports.config import configuration_needs
 from kubectl_kres.tekton.rules.base.convert import to_v1
 from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN
@@ -44,14 +35,14 @@ def tekton_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     run = known_object(store, subject)
     reads = [ReadRequest("LimitRange", namespace), ReadRequest("ResourceQuota", namespace)]
     reads[:0] = _own_reads(store, subject)
-    if isinstance(run, TaskRun):
+    if isinstance(run, model.TaskRun):
         reads += run_needs(store, run)
         reads += workspace_needs(store, run)
         pod = store.get("Pod", run.status.pod_name, namespace) if subject.raw is None else None
         reads += node_needs(store, pod) if isinstance(pod, Pod) else ()
-    elif isinstance(run, Task):
+    elif isinstance(run, model.Task):
         reads += action_needs(run.spec, namespace)
-    has_pod = isinstance(run, TaskRun) and bool(run.status.pod_name)
+    has_pod = isinstance(run, model.TaskRun) and bool(run.status.pod_name)
     return tuple(dict.fromkeys((*reads, *settling_needs(store, namespace, new=not has_pod))))
 
 
@@ -73,7 +64,7 @@ def pod_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
     )
     yield ReadRequest("TaskRun", namespace, owner, required=False)
     run = store.get("TaskRun", owner, namespace)
-    if isinstance(run, TaskRun):
+    if isinstance(run, model.TaskRun):
         yield from (structs.replace(read, required=False) for read in run_needs(store, run) if read.kind != "Pod")
         yield from settling_needs(store, namespace, new=False)
 
@@ -99,7 +90,7 @@ def known_object(store: Store, subject: Subject) -> Any:
     return structs.replace(result, metadata=structs.replace(result.metadata, namespace=subject.ref.namespace))
 
 
-def run_needs(store: Store, run: TaskRun) -> Iterator[ReadRequest]:
+def run_needs(store: Store, run: model.TaskRun) -> Iterator[ReadRequest]:
     """Yield what one run refers to."""
     namespace, status = run.metadata.namespace, run.status
     spec = status.task_spec or run.spec.task_spec
@@ -107,7 +98,7 @@ def run_needs(store: Store, run: TaskRun) -> Iterator[ReadRequest]:
     if ref is not None and ref.name and not ref.resolver:
         yield ReadRequest("Task", namespace, ref.name, required=spec is None)
         task = store.get("Task", ref.name, namespace)
-        spec = spec or (task.spec if isinstance(task, Task) else None)
+        spec = spec or (task.spec if isinstance(task, model.Task) else None)
     yield from action_needs(spec, namespace)
     if status.pod_name:
         yield ReadRequest("Pod", namespace, status.pod_name, required=False)
@@ -117,7 +108,7 @@ def run_needs(store: Store, run: TaskRun) -> Iterator[ReadRequest]:
     yield from template_needs(run.spec.pod_template)
 
 
-def workspace_needs(store: Store, run: TaskRun | PipelineRun) -> Iterator[ReadRequest]:
+def workspace_needs(store: Store, run: model.TaskRun | model.PipelineRun) -> Iterator[ReadRequest]:
     """Yield the claims that are there, and the runs that own them, where a policy bounds those that the run makes."""
     namespace, claims = run.metadata.namespace, [claim.claim for claim in claims_of(run)]
     if not claims:
@@ -135,7 +126,7 @@ def workspace_needs(store: Store, run: TaskRun | PipelineRun) -> Iterator[ReadRe
     yield from storage_needs(store, namespace, claims)
 
 
-def template_needs(template: PodTemplate | None) -> Iterator[ReadRequest]:
+def template_needs(template: model.PodTemplate | None) -> Iterator[ReadRequest]:
     """Yield the classes that a pod template names."""
     if template is not None and template.priority_class_name:
         yield ReadRequest("PriorityClass", required=False)
@@ -143,7 +134,7 @@ def template_needs(template: PodTemplate | None) -> Iterator[ReadRequest]:
         yield ReadRequest("RuntimeClass", name=template.runtime_class_name)
 
 
-def action_needs(spec: TaskSpec | None, namespace: str) -> Iterator[ReadRequest]:
+def action_needs(spec: model.TaskSpec | None, namespace: str) -> Iterator[ReadRequest]:
     """Yield the reads of a Task's StepActions: they say what runs, and whether a container is added, but no
     resources.
     """
@@ -166,25 +157,25 @@ def pipeline_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     reads = [ReadRequest("LimitRange", space), ReadRequest("ResourceQuota", space)]
     reads[:0] = _own_reads(store, subject)
     result = known_object(store, subject)
-    if isinstance(result, PipelineRun):
+    if isinstance(result, model.PipelineRun):
         reads += _of_run(store, result)
         reads += workspace_needs(store, result)
         if subject.raw is None:
             # Tekton hands the label of a run on to its TaskRuns, and that of TaskRuns on to their pods.
             selector = f"{PIPELINE_RUN}={subject.ref.name}"
             reads += (ReadRequest(kind, space, label_selector=selector, required=False) for kind in ("TaskRun", "Pod"))
-    elif isinstance(result, Pipeline):
+    elif isinstance(result, model.Pipeline):
         reads += _of_tasks(store, result.spec, space)
     return tuple(dict.fromkeys((*reads, *settling_needs(store, space))))
 
 
-def _of_run(store: Store, run: PipelineRun) -> Iterator[ReadRequest]:
+def _of_run(store: Store, run: model.PipelineRun) -> Iterator[ReadRequest]:
     space, ref = run.metadata.namespace, run.spec.pipeline_ref
     spec = run.spec.pipeline_spec or run.status.pipeline_spec
     if ref is not None and ref.name and not (ref.resolver or ref.bundle):
         yield ReadRequest("Pipeline", space, ref.name, required=spec is None)
         pipeline = store.get("Pipeline", ref.name, space)
-        spec = spec or (pipeline.spec if isinstance(pipeline, Pipeline) else None)
+        spec = spec or (pipeline.spec if isinstance(pipeline, model.Pipeline) else None)
     if spec is not None:
         yield from _of_tasks(store, spec, space)
     if run.spec.task_run_template is not None:
@@ -193,7 +184,7 @@ def _of_run(store: Store, run: PipelineRun) -> Iterator[ReadRequest]:
         yield from template_needs(entry.pod_template)
 
 
-def _of_tasks(store: Store, spec: PipelineSpec, space: str) -> Iterator[ReadRequest]:
+def _of_tasks(store: Store, spec: model.PipelineSpec, space: str) -> Iterator[ReadRequest]:
     tasks = (*(spec.tasks or ()), *(spec.finally_ or ()))
     names = dict.fromkeys(filter(None, map(_task_name, tasks)))
     if len(names) > _FEW:
@@ -207,7 +198,7 @@ def _of_tasks(store: Store, spec: PipelineSpec, space: str) -> Iterator[ReadRequ
         yield from action_needs(result.spec if result is not None else None, space)
 
 
-def _task_name(task: PipelineTask) -> str:
+def _task_name(task: model.PipelineTask) -> str:
     ref = task.task_ref
     if ref is None or ref.resolver or ref.bundle or ref.kind not in {"", "Task"}:
         return ""

@@ -16,9 +16,9 @@ from kubectl_kres.model.scheduling import PodIdentity, SchedulingPod
 from kubectl_kres.reports.pod.scheduling_needs import MOST_LISTED, NewPod
 from kubectl_kres.reports.scheduling.new_pods import new_pod_as_stored
 from kubectl_kres.reports.scheduling.report import shortage_of
+from kubectl_kres.scheduling.node_filters import ResourcesFilter
 from kubectl_kres.scheduling.node_info import BoundPod, bind, build_node, node_of
 from kubectl_kres.scheduling.requests import requests_of
-from kubectl_kres.scheduling.resources_fit import ResourcesFilter
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import PipelineRun
 from kubectl_kres.tekton.reports.pipeline import AssistantPod, LackingTask, PlannedTask

@@ -19,7 +19,7 @@ from kubectl_kres.reports.common.system import object_behind
 from kubectl_kres.reports.qos.qos_reach import CLASSES, ClassChange
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import Override, Step, TaskRun
-from kubectl_kres.tekton.reports.remedies.config_edits import IN_TEKTON_CONFIG
+from kubectl_kres.tekton.reports.remedies.run_trials import IN_TEKTON_CONFIG
 from kubectl_kres.tekton.reports.run_facts import pipeline_run_of
 from kubectl_kres.tekton.reports.taskrun import run_of
 from kubectl_kres.tekton.reports.world import tekton_world

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import structs
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.account.account import creation_step, pod_step
+from kubectl_kres.reports.account import creation_step, pod_step
 from kubectl_kres.reports.common.analysis import AccountStep, ObjectState, state_of
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import PipelineRun, TaskRun

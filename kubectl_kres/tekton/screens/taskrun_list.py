@@ -17,17 +17,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.pictures.holders import in_proportion
 from kubectl_kres.render.pod.explain import head_lines
-from kubectl_kres.render.text.line import (
-    ASCII_EMPTY,
-    ASCII_FULL,
-    EMPTY,
-    FULL,
-    Line,
-    Tone,
-    age_text,
-    tone_lines,
-    wrap_text,
-)
+from kubectl_kres.render.text import line
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation, ResourceValue, Subject
 from kubectl_kres.reports.explain.explain import explain
@@ -47,9 +37,9 @@ from kubectl_kres.tui.table.view import RowKey
 
 _KIND = BY_KIND["TaskRun"]
 #: How a run fares, where that is bad.
-MARKS: dict[str, tuple[str, Tone]] = {"failed": ("x", "bad"), "waiting": ("!", "warn"), "cancelled": ("!", "warn")}
+MARKS: dict[str, tuple[str, line.Tone]] = {"failed": ("x", "bad"), "waiting": ("!", "warn"), "cancelled": ("!", "warn")}
 #: Cells of a bar of tasks at most; what is drawn for those that have ended, are under way, and are to come.
-_TASK_CELLS, _TASK_BAR = 10, ((FULL, ASCII_FULL), ("▓", "+"), (EMPTY, ASCII_EMPTY))
+_TASK_CELLS, _TASK_BAR = 10, ((line.FULL, line.ASCII_FULL), ("▓", "+"), (line.EMPTY, line.ASCII_EMPTY))
 #: The words for how a run fares, the worst first.
 _ORDER = ("failed", "waiting", "cancelled", "new", "pending", "running", "succeeded")
 
@@ -128,14 +118,14 @@ class RunRow:
 
     @property
     def age(self) -> str:
-        return age_text(self.run.metadata.creation_timestamp or "", self._session.setting.now())
+        return line.age_text(self.run.metadata.creation_timestamp or "", self._session.setting.now())
 
 
 def ref_of(run: TaskRun) -> ObjectRef:
     return ObjectRef("TaskRun", run.metadata.name, run.metadata.namespace)
 
 
-def row_sign(row: RunRow) -> tuple[str, Tone]:
+def row_sign(row: RunRow) -> tuple[str, line.Tone]:
     """``x``: it failed, or its pod would be refused; ``!``: it waits for a quota, or is otherwise than computed."""
     mark = MARKS.get(run_status(row.run))
     if mark is not None or run_status(row.run) == "succeeded":
@@ -212,7 +202,7 @@ def _steps(row: RunRow) -> str:
     return str(part.steps) if part is not None and part.steps else "-"
 
 
-def _differs_tone(row: RunRow) -> Tone:
+def _differs_tone(row: RunRow) -> line.Tone:
     return "warn" if row.differing_values else "quiet"
 
 
@@ -231,16 +221,16 @@ def _row(session: Session, ref: ObjectRef) -> tuple[RowKey, RunRow] | None:
     return None if run is None else ((ref.namespace, ref.name), RunRow(session, run))
 
 
-def _detail(session: Session, row: RunRow, width: int) -> Iterator[Line]:
+def _detail(session: Session, row: RunRow, width: int) -> Iterator[line.Line]:
     explanation = row.explanation
     if explanation is None:
-        yield from tone_lines("warn", wrap_text(row.fault, width, rest="  "))
+        yield from line.tone_lines("warn", line.wrap_text(row.fault, width, rest="  "))
         return
     yield from head_lines(explanation, width, session.setting.now())
     for name, value in row.differing_values:
         what = f"{name} {value.resource} {value.side[:-1]}"
         text = f"{what}: computed {value.value or '-'}, live {value.live or '-'}: {value.note}"
-        yield from tone_lines("warn", wrap_text(text, width, rest="  "))
+        yield from line.tone_lines("warn", line.wrap_text(text, width, rest="  "))
     if explanation.tekton is not None:
         yield from task_lines(explanation.tekton, width)
 
@@ -317,7 +307,7 @@ class PipelineRow(Struct, frozen=True):
         return [task_run for task_run in self.task_runs if run_status(task_run) == "waiting"]
 
 
-def pipelinerun_sign(row: PipelineRow) -> tuple[str, Tone]:
+def pipelinerun_sign(row: PipelineRow) -> tuple[str, line.Tone]:
     """``x``: it failed; ``!``: some of its runs wait for a quota."""
     return MARKS.get(run_status(row.run)) or (("!", "warn") if row.waiting_runs else ("", ""))
 
@@ -381,22 +371,22 @@ def _pipelinerun_rows(session: Session, namespace: str) -> ListRows:
         runs_by_pipeline.setdefault((task_run.metadata.namespace, owner), []).append(task_run)
     for run in session.store.all("PipelineRun", namespace or None):
         key = (run.metadata.namespace, run.metadata.name)
-        age = age_text(run.metadata.creation_timestamp or "", session.setting.now())
+        age = line.age_text(run.metadata.creation_timestamp or "", session.setting.now())
         yield key, PipelineRow(run, tuple(runs_by_pipeline.get(key, ())), age, session.setting.ascii_only)
 
 
-def _pipelinerun_detail(session: Session, row: PipelineRow, width: int) -> Iterator[Line]:
+def _pipelinerun_detail(session: Session, row: PipelineRow, width: int) -> Iterator[line.Line]:
     del session
     yield [("strong", row.run.metadata.name), (pipelinerun_sign(row)[1], f"  {_pipelinerun_condition(row)}")]
     condition = condition_of(row.run)
     if condition is not None and condition.message:
-        yield from tone_lines("", wrap_text(condition.message, width, first="  ", rest="    "))
+        yield from line.tone_lines("", line.wrap_text(condition.message, width, first="  ", rest="    "))
     for task_run in row.task_runs:
         words = condition_of(task_run)
         tone = MARKS.get(run_status(task_run), ("", ""))[1]
         reason = f", {words.reason}" if words is not None and tone else ""
         text = f"{task_run.metadata.name}: {run_status(task_run)}{reason}"
-        yield from tone_lines(tone, wrap_text(text, width, first="  ", rest="    "))
+        yield from line.tone_lines(tone, line.wrap_text(text, width, first="  ", rest="    "))
 
 
 PIPELINERUNS = Listing(

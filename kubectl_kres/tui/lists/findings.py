@@ -8,9 +8,8 @@ from itertools import islice
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.render.check import finding_lines
 from kubectl_kres.render.text.line import Line, Tone
-from kubectl_kres.reports.check.check import check
+from kubectl_kres.reports.check.check import BY_CODE, check
 from kubectl_kres.reports.check.finding import ALL_OBJECTS, SEVERITIES, CheckFinding
-from kubectl_kres.reports.check.registry import BY_CODE
 from kubectl_kres.reports.check.store_contexts import check_needs, cluster_needs, contexts_of
 from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.reports.quota import denied

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.render.overview.lines import SIGNS
+from kubectl_kres.render.overview import SIGNS
 from kubectl_kres.render.text.line import Line, Tone, age_text, tone_lines, wrap_text
 from kubectl_kres.render.timeline import EXPIRED, describe_entry, every_field
 from kubectl_kres.reports.common.system import is_shown

@@ -14,7 +14,7 @@ from textual.containers import Container
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.overview.lines import (
+from kubectl_kres.render.overview import (
     BAR,
     CHECKED,
     SIGNS,

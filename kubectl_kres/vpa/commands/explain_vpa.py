@@ -11,7 +11,7 @@ from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.reports.common.explanation import Subject, Verdict
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.vpa.reports.effects import VpaEffects, effects_needs, vpa_effects
-from kubectl_kres.vpa.reports.eviction import BAD
+from kubectl_kres.vpa.reports.updater_run import BAD
 from kubectl_kres.vpa.text.effects import effects_lines, summary
 
 

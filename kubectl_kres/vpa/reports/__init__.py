@@ -5,26 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.reports.common import system
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import Remedy
-from kubectl_kres.reports.common.system import (
-    AboutPolicies,
-    Admitter,
-    KindAnswers,
-    Question,
-    ReadRight,
-    System,
-    Target,
-)
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.vpa.model import BUDGET, GROUP, HOOKS, KIND, WEBHOOK
 
 
-def reads(store: Store, question: Question) -> Iterable[ReadRequest] | None:
+def reads(store: Store, question: system.Question) -> Iterable[ReadRequest] | None:
     """Of a cluster only where its webhook was seen, or where webhooks may not be read."""
-    if not isinstance(question, AboutPolicies):
+    if not isinstance(question, system.AboutPolicies):
         return None
     if store.origin.kind == "cluster" and not may_be_installed(store):
         return None
@@ -42,7 +34,9 @@ def _extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicie
     return ExtendedPolicies(*extended(store, namespace, policies), frozenset({WEBHOOK}))
 
 
-def _apply(store: Store, subject: Subject, options: EvaluationOptions, analysis: Analysis, target: Target) -> Analysis:
+def _apply(
+    store: Store, subject: Subject, options: EvaluationOptions, analysis: Analysis, target: system.Target
+) -> Analysis:
     del options
     if (
         target != "pod"
@@ -70,20 +64,22 @@ def may_be_installed(store: Store) -> bool:
     return store.covered(ReadRequest(HOOKS)).state in {"denied", "failed"}
 
 
-SYSTEM = System(
+SYSTEM = system.System(
     "vpa",
     GROUP,
-    answers={KIND: KindAnswers("vpa")},
+    answers={KIND: system.KindAnswers("vpa")},
     kinds={"policies": (KIND, HOOKS), "in-lists": (KIND,), "if-refused": (KIND,), "decides": (KIND,)},
     rights={
-        "pods": (ReadRight(KIND, ("list",), "what vertical autoscalers write into new pods"),),
+        "pods": (system.ReadRight(KIND, ("list",), "what vertical autoscalers write into new pods"),),
         "explain": (
-            ReadRight(KIND, ("get", "list"), "what a vertical autoscaler does"),
-            ReadRight(BUDGET, ("list",), "which pods disruption budgets keep from a vertical autoscaler"),
+            system.ReadRight(KIND, ("get", "list"), "what a vertical autoscaler does"),
+            system.ReadRight(BUDGET, ("list",), "which pods disruption budgets keep from a vertical autoscaler"),
         ),
-        "simulate": (ReadRight(BUDGET, ("list",), "which pods disruption budgets keep from a vertical autoscaler"),),
+        "simulate": (
+            system.ReadRight(BUDGET, ("list",), "which pods disruption budgets keep from a vertical autoscaler"),
+        ),
     },
     reads=reads,
     remedies=_remedies,
-    admission=Admitter(extend=_extend, apply=_apply),
+    admission=system.Admitter(extend=_extend, apply=_apply),
 )

@@ -19,11 +19,9 @@ from kubectl_kres.reports.pod.values import ValueTable
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.vpa.model import BUDGET, HOOKS, KIND, VerticalPodAutoscaler
 from kubectl_kres.vpa.registration import is_registered, parsed, registered_webhook
-from kubectl_kres.vpa.reports.eviction import Eviction
 from kubectl_kres.vpa.reports.remedies import eviction_remedies
-from kubectl_kres.vpa.reports.updater_run import UpdaterRun
-from kubectl_kres.vpa.rules.amounts import WebhookFault
-from kubectl_kres.vpa.rules.autoscaler import Autoscaler
+from kubectl_kres.vpa.reports.updater_run import Eviction, UpdaterRun
+from kubectl_kres.vpa.rules.autoscaler import Autoscaler, WebhookFault
 from kubectl_kres.vpa.rules.webhook import scaled_containers
 
 

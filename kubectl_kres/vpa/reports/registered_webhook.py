@@ -14,30 +14,24 @@ from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.store.store import Store
+from kubectl_kres.vpa import registration
 from kubectl_kres.vpa.model import WEBHOOK
-from kubectl_kres.vpa.registration import (
-    USUAL,
-    is_registered,
-    maker_of,
-    parsed,
-    registered_webhook,
-    selects_namespace,
-    webhook_of,
-)
 from kubectl_kres.vpa.rules.autoscaler import Autoscaler
 from kubectl_kres.vpa.rules.webhook import Owner, VpaWebhook, controlling_autoscalers, top_owner
 
 
 def extended(store: Store, namespace: str, policies: Policies) -> tuple[Policies, tuple[Assumption, ...]]:
     """Return the policies with the webhook, where it is registered or that is not known, and what was assumed."""
-    autoscalers, left_out = parsed(store, namespace)
+    autoscalers, left_out = registration.parsed(store, namespace)
     deciding = controlling_autoscalers(autoscalers)
-    if not deciding or is_registered(store) is False:
+    if not deciding or registration.is_registered(store) is False:
         return policies, left_out
-    registered = registered_webhook(store)
-    if registered is not None and not selects_namespace(registered[1], store, namespace):
+    registered = registration.registered_webhook(store)
+    if registered is not None and not registration.selects_namespace(registered[1], store, namespace):
         return policies, left_out
-    webhook = webhook_of(registered or USUAL, deciding, partial(maker_of, ref(store), namespace))
+    webhook = registration.webhook_of(
+        registered or registration.USUAL, deciding, partial(registration.maker_of, ref(store), namespace)
+    )
     webhooks = sorted((*policies.webhooks, webhook), key=lambda webhook: webhook.configuration)
     return structs.replace(policies, webhooks=tuple(webhooks)), left_out
 
@@ -45,7 +39,9 @@ def extended(store: Store, namespace: str, policies: Policies) -> tuple[Policies
 def supposed_webhook(store: Store, autoscaler: Autoscaler) -> VpaWebhook:
     """Return the webhook as its admission controller registers it, for one autoscaler."""
     namespace = autoscaler.source.namespace
-    return webhook_of(USUAL, {autoscaler.target: autoscaler}, partial(maker_of, ref(store), namespace))
+    return registration.webhook_of(
+        registration.USUAL, {autoscaler.target: autoscaler}, partial(registration.maker_of, ref(store), namespace)
+    )
 
 
 def autoscaler_of(store: Store, analysis: Analysis) -> Autoscaler | None:
@@ -55,8 +51,8 @@ def autoscaler_of(store: Store, analysis: Analysis) -> Autoscaler | None:
     if owner is None:
         return None
     namespace = analysis.manifest.pod.metadata.namespace
-    deciding = controlling_autoscalers(parsed(store, namespace)[0])
-    return deciding.get(top_owner(owner, deciding, partial(maker_of, ref(store), namespace)))
+    deciding = controlling_autoscalers(registration.parsed(store, namespace)[0])
+    return deciding.get(top_owner(owner, deciding, partial(registration.maker_of, ref(store), namespace)))
 
 
 def with_remarks(store: Store, subject: Subject, analysis: Analysis) -> Analysis:
@@ -65,14 +61,14 @@ def with_remarks(store: Store, subject: Subject, analysis: Analysis) -> Analysis
     autoscaler = autoscaler_of(store, analysis)
     if autoscaler is None:
         return analysis
-    registered = registered_webhook(store)
+    registered = registration.registered_webhook(store)
     remarks = _remarks(store, autoscaler, registered[1] if registered is not None else None)
     return structs.replace(analysis, assumed=(*analysis.assumed, *remarks))
 
 
 def _remarks(store: Store, autoscaler: Autoscaler, hook: Webhook | None) -> Iterator[Assumption]:
     name = str(autoscaler.source.ref)
-    if hook is None and is_registered(store) is False:
+    if hook is None and registration.is_registered(store) is False:
         text = f"webhook {WEBHOOK} is not registered, so that pods come without what {name} recommends"
         yield Assumption("spec", "vpa/not-registered", text)
         return
@@ -80,7 +76,7 @@ def _remarks(store: Store, autoscaler: Autoscaler, hook: Webhook | None) -> Iter
         reason = "webhooks could not be read" if store.origin.kind == "cluster" else "nothing here tells"
         text = f"webhook {WEBHOOK} is taken as registered: {reason}"
         yield Assumption("spec", "vpa/registered", text)
-    elif not selects_namespace(hook, store, autoscaler.source.namespace):
+    elif not registration.selects_namespace(hook, store, autoscaler.source.namespace):
         text = f"webhook {WEBHOOK} leaves this namespace out, so that pods come without what {name} recommends"
         yield Assumption("spec", "vpa/not-registered", text)
         return

@@ -18,18 +18,15 @@ from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import Admits, Edit, RaiseQuota, Remedy, SetField
-from kubectl_kres.reports.remedies.changed_objects import changed_policies
 from kubectl_kres.reports.remedies.commands import directed_command, keeper_of
-from kubectl_kres.reports.remedies.engine import RemedySearch, State
+from kubectl_kres.reports.remedies.engine import RemedySearch, State, changed_policies
 from kubectl_kres.reports.remedies.words import compose_remedy, edit_file
 from kubectl_kres.store.store import Store
 from kubectl_kres.vpa.model import KIND, WEBHOOK, VerticalPodAutoscaler
 from kubectl_kres.vpa.registration import is_registered
-from kubectl_kres.vpa.reports.eviction import BAD, Eviction
 from kubectl_kres.vpa.reports.registered_webhook import autoscaler_of
-from kubectl_kres.vpa.reports.updater_run import UpdaterRun
-from kubectl_kres.vpa.rules.amounts import SCALED
-from kubectl_kres.vpa.rules.autoscaler import EVERY_OTHER, Autoscaler, parse_autoscaler
+from kubectl_kres.vpa.reports.updater_run import BAD, Eviction, UpdaterRun
+from kubectl_kres.vpa.rules.autoscaler import EVERY_OTHER, SCALED, Autoscaler, parse_autoscaler
 from kubectl_kres.vpa.rules.webhook import VpaWebhook
 
 #: The step in which amounts are looked for: cpu in ten thousandths, memory in Mi.

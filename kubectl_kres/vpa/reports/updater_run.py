@@ -1,9 +1,13 @@
-"""One run of the updater of the vertical autoscaler over the pods of one controller: what it evicts and what comes."""
+"""One run of the updater of the vertical autoscaler over the pods of one controller: what it evicts and what comes.
+
+What comes of it if the updater of a vertical autoscaler runs now, as values.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, partial
+from typing import TYPE_CHECKING, Literal, cast
 from weakref import ref
 
 from msgspec import structs
@@ -13,23 +17,22 @@ from kubectl_kres.admission.base.outcome import Finding, Outcome, QuotaCharge
 from kubectl_kres.admission.pod.defaulting import decoded_draft
 from kubectl_kres.admission.quota.quota_admission import Quota, charges, pod_request
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
-from kubectl_kres.admission.resize.resize_pod import resize as put_resize
+from kubectl_kres.admission.resize import resize as put_resize
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
-from kubectl_kres.reports.common.parts import node_of
+from kubectl_kres.reports.common.parts import Record, node_of
 from kubectl_kres.reports.common.replicas import controller, replicas_of
 from kubectl_kres.reports.resize import patch_pod
 from kubectl_kres.store.store import Store
 from kubectl_kres.vpa.model import BUDGET
 from kubectl_kres.vpa.registration import maker_of
-from kubectl_kres.vpa.reports.eviction import Eviction, OutsideValue
-from kubectl_kres.vpa.rules.amounts import WebhookFault
-from kubectl_kres.vpa.rules.autoscaler import Autoscaler
+from kubectl_kres.vpa.rules.autoscaler import Autoscaler, WebhookFault
 from kubectl_kres.vpa.rules.updater import (
     EVICTING,
+    VIOLATED,
     HealthyPods,
     JudgedPod,
     MovedPods,
@@ -39,6 +42,93 @@ from kubectl_kres.vpa.rules.updater import (
     judged_pod,
 )
 from kubectl_kres.vpa.rules.webhook import scaled_containers, top_owner
+
+if TYPE_CHECKING:
+    from kubectl_kres.simulate.requests import StepAnswer, UpdaterPass
+
+#: Why pods are let alone, or what comes of it: one word each, for scripts.
+Result = Literal[
+    "off",
+    "no-recommendation",
+    "no-pods",
+    "as-recommended",
+    "held",
+    "budget",
+    "too-few",
+    "comes-back",
+    "refused",
+    "again",
+]
+#: Ends that are no good news.
+BAD = ("refused", "again")
+
+
+class OutsideValue(Record, frozen=True):
+    """A request of a pod that is outside of what is recommended. Amounts as text, empty: there is none."""
+
+    pod: str
+    container: str
+    resource: str
+    request: str = ""
+    lower: str = ""
+    upper: str = ""
+
+
+class Eviction(Record, frozen=True):
+    """What comes of it if the updater runs now.
+
+    ``pods``: how many run; ``outside``: what of them is outside of the recommendation; ``held``: so many of them are
+    kept by evictionRequirements. ``evicted``, ``kept``, ``come`` and ``missing``: how many pods it ends with.
+    ``message``: the refusal of the pods that are missing, or of the evictions. ``budgets``: the PodDisruptionBudgets
+    that select the pods, by name, which want ``healthy`` of them to run. ``again``: what of a pod that comes is
+    outside once more, so that it is evicted again without an end. ``resized``: pods are resized in place;
+    ``in_place``: what the API server says to the resize that is refused; empty: it passes, or none is tried.
+    """
+
+    result: Result
+    pods: int = 0
+    outside: tuple[OutsideValue, ...] = ()
+    held: int = 0
+    evicted: int = 0
+    kept: int = 0
+    come: int = 0
+    missing: int = 0
+    message: str = ""
+    budgets: tuple[str, ...] = ()
+    healthy: int = 0
+    again: tuple[OutsideValue, ...] = ()
+    resized: bool = False
+    in_place: str = ""
+
+
+def eviction_of(answers: Iterable[StepAnswer]) -> Eviction | None:
+    """Return the end with the fewest pods; None: the step was none of an updater."""
+    evictions = [_eviction_of(answer.passes) for answer in answers if answer.passes]
+    return max(evictions, key=lambda eviction: eviction.missing, default=None)
+
+
+def _eviction_of(passes: tuple[UpdaterPass, ...]) -> Eviction:
+    first, last = passes[0], passes[-1]
+    outside = tuple(OutsideValue("", *texts) for texts in first.values)
+    evicted = min(sum(done.evicted for done in passes), first.outside)
+    resized = any(done.resized for done in passes)
+    refused = next((done.in_place for done in passes if done.in_place), "")
+    if not evicted and not resized:
+        result = cast("Result", first.reason or "as-recommended")
+        return Eviction(
+            result, first.running, outside, first.held, kept=first.running, in_place=refused,
+            message=VIOLATED if result == "budget" else "", budgets=first.budgets, healthy=first.healthy,
+        )  # fmt: skip
+    kept = first.running - evicted
+    missing = max(0, last.wanted - last.running)
+    again = bool(last.evicted or last.resized)
+    word: Result = "again" if again else "refused" if missing else "comes-back"
+    return Eviction(
+        word, first.running, outside, first.held, evicted, kept, max(0, last.running - kept), missing,
+        again=tuple(OutsideValue("", *texts) for texts in last.values) if again else (),
+        resized=resized, in_place=refused, budgets=first.budgets, healthy=first.healthy,
+    )  # fmt: skip
+
 
 _ENDED = ("Succeeded", "Failed")
 

@@ -9,13 +9,16 @@ from collections.abc import Callable, Sequence
 
 from kubectl_kres.admission.base.draft import Quantities, Slot
 from kubectl_kres.quantity import ZERO, Quantity
-from kubectl_kres.vpa.rules.amounts import (
+from kubectl_kres.vpa.rules.autoscaler import (
     SCALED,
     Amounts,
+    Autoscaler,
     BoundedAmount,
     Bounds,
     MergedItem,
+    Recommended,
     Rounding,
+    ScalingPolicy,
     WebhookFault,
     bound_in,
     boundary_request,
@@ -24,7 +27,6 @@ from kubectl_kres.vpa.rules.amounts import (
     scaled,
     source_in,
 )
-from kubectl_kres.vpa.rules.autoscaler import Autoscaler, Recommended, ScalingPolicy
 
 _List = Callable[[Recommended], Amounts | None]
 _LISTS: tuple[_List, ...] = (

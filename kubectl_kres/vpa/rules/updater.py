@@ -17,8 +17,7 @@ from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.scheduling.selectors import matches
 from kubectl_kres.vpa.model import PodDisruptionBudget
-from kubectl_kres.vpa.rules.amounts import merged_item, quantity_in
-from kubectl_kres.vpa.rules.autoscaler import Autoscaler, Recommended
+from kubectl_kres.vpa.rules.autoscaler import Autoscaler, Recommended, merged_item, quantity_in
 from kubectl_kres.vpa.rules.capping import capped
 
 #: The modes in which pods are evicted; InPlace never does, and needs a feature gate.

@@ -18,8 +18,10 @@ from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.provenance.journal import Assumption, Entry
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.vpa.model import CONFIGURATION, WEBHOOK
-from kubectl_kres.vpa.rules.amounts import (
+from kubectl_kres.vpa.rules.autoscaler import (
     Amounts,
+    Autoscaler,
+    Boost,
     BoundedAmount,
     MergedItem,
     WebhookFault,
@@ -28,7 +30,6 @@ from kubectl_kres.vpa.rules.amounts import (
     proportional_limit,
     quantity_in,
 )
-from kubectl_kres.vpa.rules.autoscaler import Autoscaler, Boost
 from kubectl_kres.vpa.rules.capping import capped
 
 #: Kind and name.

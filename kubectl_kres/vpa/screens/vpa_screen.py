@@ -24,7 +24,7 @@ from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.widgets.items import OutlineItem, Sections
 from kubectl_kres.vpa.model import HOOKS, KIND
 from kubectl_kres.vpa.reports.effects import VpaEffects, effects_needs, vpa_effects
-from kubectl_kres.vpa.reports.eviction import BAD, Eviction, OutsideValue
+from kubectl_kres.vpa.reports.updater_run import BAD, Eviction, OutsideValue
 from kubectl_kres.vpa.text import NO_VPA
 from kubectl_kres.vpa.text.effects import bounded_sentence, lines, webhook_words
 

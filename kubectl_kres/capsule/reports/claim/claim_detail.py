@@ -7,8 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from msgspec import structs
 
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim, ResourcePoolClaimSpec, quota_name
-from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport, ManagedQuota, QuotaLine, VerbEffect
-from kubectl_kres.capsule.reports.claim.claims import Claims
+from kubectl_kres.capsule.reports.claim.claims import ClaimReport, Claims, ManagedQuota, QuotaLine, VerbEffect
 from kubectl_kres.capsule.reports.common.amount_lists import parse_amounts
 from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, ClaimStanding
 from kubectl_kres.capsule.reports.common.needs import is_whole, unseen_of_claim

@@ -1,6 +1,8 @@
 """What Capsule enforces on the pods of a namespace: its Tenant's rules, and quotas that it shares with others.
 
 What has to be read to know what Capsule enforces on the pods of a namespace, where something says that it is.
+
+A Tenant's rules about pods in few words, for the Tenant and for each of its namespaces.
 """
 
 from __future__ import annotations
@@ -12,13 +14,20 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.quota.quota_admission import Quota
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.capsule.model import GROUP, GlobalResourceQuota, RuleStatus, Tenant, tenant_name
+from kubectl_kres.capsule.model import GROUP, GlobalResourceQuota, RuleStatus, Tenant, TenantRule, tenant_name
 from kubectl_kres.capsule.rules.global_quota import is_projected, is_shared, parse_global_quota
-from kubectl_kres.capsule.rules.tenant_webhook import TenantWebhook
-from kubectl_kres.capsule.rules.workload_rules import WorkloadRules, rules_of_status, rules_of_tenant
+from kubectl_kres.capsule.rules.workload_rules import (
+    EVERYWHERE,
+    TenantWebhook,
+    WorkloadRule,
+    WorkloadRules,
+    rules_of_status,
+    rules_of_tenant,
+)
 from kubectl_kres.capsule.versions import SETS_ONLY, Area, Version, parse_version, remarks
-from kubectl_kres.model.objects import Namespace, ObjectRef
+from kubectl_kres.model.objects import LabelSelector, Namespace, ObjectRef
 from kubectl_kres.provenance.journal import Assumption, Source
+from kubectl_kres.reports.common.parts import RuleSummary
 from kubectl_kres.store.store import ReadRequest, Store
 
 #: The RuleStatus that the controller writes in each namespace.
@@ -136,3 +145,51 @@ def _parse_shared_quotas(store: Store, namespace: str, assumed: list[Assumption]
             text = f"{ref} has no status yet: taken with nothing used; until it has one, Capsule refuses what it counts"
             assumed.append(Assumption(str(ref), "quota/no-status", text))
         yield name, parsed
+
+
+def summaries_of_namespace(store: Store, namespace: str) -> tuple[RuleSummary, ...]:
+    """Return the rules that apply to the pods of a namespace, in their order."""
+    return tuple(_summary(rule) for rule in rules_here(store, namespace).rules)
+
+
+def summaries_of_tenant(tenant: Tenant) -> tuple[RuleSummary, ...]:
+    """Return all rules of a Tenant that are about pods or make quotas, each with the namespaces that it selects."""
+    return tuple(_summaries(tenant, rules_of_tenant(tenant, None)))
+
+
+def _summaries(tenant: Tenant, parsed: WorkloadRules) -> Iterator[RuleSummary]:
+    by_place = {rule.source.field.partition("]")[0]: rule for rule in parsed.rules}
+    for index, rule in enumerate(tenant.spec.rules or ()):
+        of_pods = by_place.get(f"spec.rules[{index}")
+        quotas = tuple(_quotas(tenant, rule))
+        if of_pods is not None:
+            yield _summary(of_pods, _selector(rule.namespace_selector), quotas)
+        elif quotas:
+            source = Source("Tenant", tenant.metadata.name, field=f"spec.rules[{index}].quota")
+            yield RuleSummary(source, selector=_selector(rule.namespace_selector), quotas=quotas)
+
+
+def _summary(rule: WorkloadRule, selector: str = "", quotas: tuple[str, ...] = ()) -> RuleSummary:
+    policies = tuple(
+        f"{side}.{name}: {policy.text}"
+        for side, every in (("requests", rule.requests), ("limits", rule.limits))
+        for name, policy in every.items()
+    )
+    targets = tuple(sorted(rule.targets)) if rule.targets != EVERYWHERE else ()
+    return RuleSummary(rule.source, rule.action, policies, rule.qos, targets, selector, quotas)
+
+
+def _quotas(tenant: Tenant, rule: TenantRule) -> Iterator[str]:
+    for quota in rule.quota or ():
+        hard = ", ".join(f"{name} {amount}" for name, amount in (quota.hard or {}).items())
+        yield f"GlobalResourceQuota/{tenant.metadata.name}-{quota.name}: {hard or 'no hard'}"
+
+
+def _selector(selector: LabelSelector | None) -> str:
+    if selector is None:
+        return ""
+    parts = [f"{key}={value}" for key, value in (selector.match_labels or {}).items()]
+    for expression in selector.match_expressions or ():
+        values = f" ({', '.join(expression.values)})" if expression.values else ""
+        parts.append(f"{expression.key} {expression.operator}{values}")
+    return ", ".join(parts)

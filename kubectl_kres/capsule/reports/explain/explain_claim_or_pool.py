@@ -16,8 +16,7 @@ from msgspec import structs
 
 from kubectl_kres.capsule.model import CapsuleCondition, ResourcePool, ResourcePoolClaim, quota_name
 from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail
-from kubectl_kres.capsule.reports.claim.claim_report import ClaimReport
-from kubectl_kres.capsule.reports.claim.claims import Claims
+from kubectl_kres.capsule.reports.claim.claims import ClaimReport, Claims
 from kubectl_kres.capsule.reports.common.amount_lists import parse_amounts
 from kubectl_kres.capsule.reports.common.claim_state import HELD
 from kubectl_kres.capsule.reports.common.needs import is_whole, unseen_of_pool

@@ -13,9 +13,8 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import Quantities, Unparsable, parse_list
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.capsule.model import Tenant
-from kubectl_kres.capsule.reports.common.rule_summaries import summaries_of_tenant
 from kubectl_kres.capsule.reports.common.shared_quotas import tenant_quota_name
-from kubectl_kres.capsule.reports.common.tenancy import DEFINITION, version_of
+from kubectl_kres.capsule.reports.common.tenancy import DEFINITION, summaries_of_tenant, version_of
 from kubectl_kres.capsule.rules.workload_rules import rules_of_tenant
 from kubectl_kres.capsule.versions import remarks
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaSpec
@@ -25,15 +24,8 @@ from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRea
 from kubectl_kres.reports.common.parts import Record, RuleSummary
 from kubectl_kres.reports.common.resource_lists import percent_of
 from kubectl_kres.reports.pod.manifest_source import missing_error
+from kubectl_kres.reports.quota import usage_tree
 from kubectl_kres.reports.quota.quota_report import used_by
-from kubectl_kres.reports.quota.usage_tree import (
-    UsageNode,
-    counting_needs,
-    owner_needs,
-    parent_node,
-    setter_needs,
-    with_shares,
-)
 from kubectl_kres.store.store import ReadRequest, Store
 
 
@@ -202,7 +194,7 @@ class TenantUsers(Record, frozen=True):
     tenant: ObjectRef
     namespaces: tuple[str, ...]
     names: tuple[str, ...] = ()
-    tree: tuple[UsageNode, ...] = ()
+    tree: tuple[usage_tree.UsageNode, ...] = ()
     unseen: tuple[FailedRead, ...] = ()
     complete: bool = True
 
@@ -213,10 +205,10 @@ def users_needs(store: Store, subject: Subject, server: Server) -> Iterator[Read
     tenant = store.get("Tenant", subject.ref.name)
     for space in sorted(tenant.status.namespaces or ()) if isinstance(tenant, Tenant) else ():
         yield ReadRequest("ResourceQuota", space)
-        yield from counting_needs(list(store.all("ResourceQuota", space)), server, space)
+        yield from usage_tree.counting_needs(list(store.all("ResourceQuota", space)), server, space)
         yield ReadRequest("LimitRange", space)
-        yield from owner_needs(store, space)
-        yield from setter_needs(store, space)
+        yield from usage_tree.owner_needs(store, space)
+        yield from usage_tree.setter_needs(store, space)
 
 
 def tenant_users(store: Store, subject: Subject, options: EvaluationOptions) -> TenantUsers:
@@ -225,43 +217,43 @@ def tenant_users(store: Store, subject: Subject, options: EvaluationOptions) -> 
     if not isinstance(tenant, Tenant):
         raise missing_error(store, subject)
     spaces = tuple(sorted(tenant.status.namespaces or ()))
-    tree = with_shares(tuple(filter(None, (_namespace(store, space, options) for space in spaces))))
+    tree = usage_tree.with_shares(tuple(filter(None, (_namespace(store, space, options) for space in spaces))))
     failed_reads = tuple(dict.fromkeys(find_unread(store, users_needs(store, subject, options.server))))
     is_complete = not any(gap.required for gap in failed_reads)
     return TenantUsers(ObjectRef("Tenant", tenant.metadata.name), spaces, _names(tree), tree, failed_reads, is_complete)
 
 
-def _namespace(store: Store, space: str, options: EvaluationOptions) -> UsageNode | None:
+def _namespace(store: Store, space: str, options: EvaluationOptions) -> usage_tree.UsageNode | None:
     """Of what several of its quotas count each object is counted once. None: it has no quota."""
     quotas: list[ResourceQuota] = sorted(store.all("ResourceQuota", space), key=attrgetter("metadata.name"))
     if not quotas:
         return None
     inside = tuple(_quota(store, quota, options) for quota in quotas)
-    once: dict[str, UsageNode] = {}
+    once: dict[str, usage_tree.UsageNode] = {}
     for node in inside:
         for part in _list_counted_nodes(node.inside):
             known = once.get(part.who)
             both = {**known.usage, **part.usage} if known is not None else part.usage
             once[part.who] = structs.replace(part, usage=both)
-    result = parent_node(list(once.values()), f"Namespace/{space}", ObjectRef("Namespace", space))
+    result = usage_tree.parent_node(list(once.values()), f"Namespace/{space}", ObjectRef("Namespace", space))
     return structs.replace(result, inside=inside)
 
 
-def _quota(store: Store, quota: ResourceQuota, options: EvaluationOptions) -> UsageNode:
+def _quota(store: Store, quota: ResourceQuota, options: EvaluationOptions) -> usage_tree.UsageNode:
     name, hard = quota.metadata.name, quota.status.hard or quota.spec.hard or {}
     ref = ObjectRef("ResourceQuota", name, quota.metadata.namespace)
-    result = parent_node(used_by(store, quota, options), f"ResourceQuota/{name}", ref)
+    result = usage_tree.parent_node(used_by(store, quota, options), f"ResourceQuota/{name}", ref)
     return structs.replace(result, hard={key: str(hard[key]) for key in sorted(hard)})
 
 
-def _list_counted_nodes(nodes: Iterable[UsageNode]) -> Iterator[UsageNode]:
+def _list_counted_nodes(nodes: Iterable[usage_tree.UsageNode]) -> Iterator[usage_tree.UsageNode]:
     """Yield the pods, and what else is counted."""
     for node in nodes:
         below = node.inside if node.subject is None or node.subject.kind != "Pod" else ()
         yield from _list_counted_nodes(below) if below else (node,)
 
 
-def _names(tree: Iterable[UsageNode]) -> tuple[str, ...]:
+def _names(tree: Iterable[usage_tree.UsageNode]) -> tuple[str, ...]:
     """Return those that quotas count, by the fullest of these; what has nothing to give is full."""
     shares: dict[str, int] = {}
     for quota in (quota for node in tree for quota in node.inside):
@@ -270,7 +262,7 @@ def _names(tree: Iterable[UsageNode]) -> tuple[str, ...]:
     return tuple(sorted(shares, key=lambda name: (-shares[name], name)))
 
 
-def _shares(quota: UsageNode) -> Iterator[tuple[str, int]]:
+def _shares(quota: usage_tree.UsageNode) -> Iterator[tuple[str, int]]:
     hard: Mapping[str, str] = quota.hard
     for name, most in hard.items():
         used = parse(quota.usage[name]) if name in quota.usage else ZERO

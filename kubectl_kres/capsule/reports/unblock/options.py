@@ -17,15 +17,7 @@ from kubectl_kres.capsule.reports.common.amount_lists import amount_texts, parse
 from kubectl_kres.capsule.reports.common.claim_state import WAITING, ClaimStanding
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex, shares
 from kubectl_kres.capsule.reports.common.pool_run import Trial, held_by, trial_of, waiting_in
-from kubectl_kres.capsule.reports.unblock.actions import (
-    UnblockOption,
-    leaving,
-    move_claim,
-    raise_pool,
-    ref_of,
-    resize_claim,
-    retry_claim,
-)
+from kubectl_kres.capsule.reports.unblock import actions
 from kubectl_kres.capsule.reports.unblock.victims import RemovalSet, give_way
 from kubectl_kres.capsule.rules.allocation import Amounts, ClaimCandidate, ClaimKey, add_amounts, key_of
 from kubectl_kres.capsule.rules.assignment import is_writable
@@ -44,7 +36,7 @@ _ANEW = "change the claim's spec, or delete and recreate it"
 _NONE = "none"
 
 
-def other_pool_options(context: PoolIndex, claim: ResourcePoolClaim, but: str) -> Iterator[UnblockOption]:
+def other_pool_options(context: PoolIndex, claim: ResourcePoolClaim, but: str) -> Iterator[actions.UnblockOption]:
     """Pools of the namespace that would take the claim as it is, except one; each is tried. The named one is first.
 
     Pods gain nothing from a pool that counts others than the one that is named does: such a pool is left out.
@@ -61,27 +53,27 @@ def other_pool_options(context: PoolIndex, claim: ResourcePoolClaim, but: str) -
             continue
         also, behind = _left_behind(context, claim, but)
         left = (*behind, *waiting_in(after))
-        waits = tuple(map(ref_of, left[:_POOLS_NAMED]))
+        waits = tuple(map(actions.ref_of, left[:_POOLS_NAMED]))
         if claim.spec.pool == name:
             text = f"{_ANEW}: pool {name} has room, but Capsule looks at it again only when its spec changes"
-            deeds = (retry_claim(context.store.origin, key, name, no_pool(context)),)
-            yield UnblockOption("again", text, deeds, pool=name, replayed=True, waits=waits, waiting=len(left))
+            deeds = (actions.retry_claim(context.store.origin, key, name, no_pool(context)),)
+            yield actions.UnblockOption("again", text, deeds, pool=name, replayed=True, waits=waits, waiting=len(left))
             continue
         scopes = "".join(f" and counts {phrase}" for phrase in scope_words(pool.spec.quota))
-        yield UnblockOption(
+        yield actions.UnblockOption(
             "pool",
             f"name pool {name}, which has room for it{scopes}",
             (_build_move_deed(context, claim, name),),
             pool=name,
             replayed=True,
-            also=tuple(map(ref_of, also[:_POOLS_NAMED])),
+            also=tuple(map(actions.ref_of, also[:_POOLS_NAMED])),
             waits=waits,
             gained=len(also),
             waiting=len(left),
         )
 
 
-def once_more(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[UnblockOption]:
+def once_more(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[actions.UnblockOption]:
     """For a claim that nobody looks at any more, where its pool has no room, or none that could be seen."""
     name, pool = claim.spec.pool, context.pools.get(claim.spec.pool)
     if not name or (pool is None and context.pools_known):
@@ -91,10 +83,10 @@ def once_more(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[UnblockO
     seen = pool is not None and context.claims_known(pool)
     then = "it has no room for it now, so the claim waits" if seen else "whether it has room could not be seen"
     text = f"{_ANEW}: only then does pool {name} look at it; {then}"
-    yield UnblockOption(
+    yield actions.UnblockOption(
         "again",
         text,
-        (retry_claim(context.store.origin, key_of(claim), name, no_pool(context)),),
+        (actions.retry_claim(context.store.origin, key_of(claim), name, no_pool(context)),),
         pool=name,
         proven=False,
     )
@@ -121,7 +113,7 @@ def _build_move_deed(context: PoolIndex, claim: ResourcePoolClaim, to: str) -> C
         if name != to and limited and _scopes(pool) == _scopes(context.pools[to]):
             still.append(f"quota {quota_name(name)} still limits the namespace to {sentence(amount_texts(limited))}")
     follows = f"{join_words(still)}: a pod must fit every quota that counts it" if still else ""
-    return structs.replace(move_claim(context.store.origin, key_of(claim), to), follows=follows)
+    return structs.replace(actions.move_claim(context.store.origin, key_of(claim), to), follows=follows)
 
 
 def _scopes(pool: ResourcePool) -> frozenset[ScopedRequirement]:
@@ -141,7 +133,7 @@ def _left_behind(
     return tuple(key for key in held_by(after) if key not in result), waiting_in(after)
 
 
-def without_foreign(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[UnblockOption]:
+def without_foreign(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[actions.UnblockOption]:
     """For a claim that names what a pool does not have: ask for the rest only, or let the pool have it, too."""
     key, requested = key_of(claim), parse_amounts(claim.spec.claim)
     for name, pool in _list_serving_pools(context, claim):
@@ -152,29 +144,29 @@ def without_foreign(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[Un
         trial = trial_of(context, pool)
         after = trial.with_claim(ClaimCandidate(claim, rest))
         move = (
-            (retry_claim(context.store.origin, key, name, no_pool(context)),)
+            (actions.retry_claim(context.store.origin, key, name, no_pool(context)),)
             if claim.spec.pool
-            else (move_claim(context.store.origin, key, name),)
+            else (actions.move_claim(context.store.origin, key, name),)
         )
         if rest and after.holds(key):
-            waits = tuple(map(ref_of, waiting_in(after)[:_POOLS_NAMED]))
+            waits = tuple(map(actions.ref_of, waiting_in(after)[:_POOLS_NAMED]))
             text = f"do not ask for {join_words(sorted(missing))}, which pool {name} does not have"
             deeds = (
-                resize_claim(context.store.origin, key, {}, amount_texts(missing)),
+                actions.resize_claim(context.store.origin, key, {}, amount_texts(missing)),
                 *(() if claim.spec.pool else move),
             )
-            yield UnblockOption(
+            yield actions.UnblockOption(
                 "less", text, deeds, amount_texts(rest), name, replayed=True, waits=waits, waiting=len(after.queue)
             )
         raised = trial.with_more_hard(missing).with_claim(ClaimCandidate(claim, requested))
         if raised.holds(key):
-            waits = tuple(map(ref_of, waiting_in(raised)[:_POOLS_NAMED]))
+            waits = tuple(map(actions.ref_of, waiting_in(raised)[:_POOLS_NAMED]))
             text = (
                 f"add {sentence(amount_texts(missing))} to hard of pool {name}; then {_ANEW}: Capsule looks at it "
                 "again only when its own spec changes"
             )
-            deeds = (raise_pool(context.store.origin, name, amount_texts(missing)), *move)
-            yield UnblockOption(
+            deeds = (actions.raise_pool(context.store.origin, name, amount_texts(missing)), *move)
+            yield actions.UnblockOption(
                 "raise", text, deeds, amount_texts(missing), name, replayed=True, waits=waits, waiting=len(raised.queue)
             )
 
@@ -200,7 +192,9 @@ _STEPS = 8
 _EFFORT = 40_000
 
 
-def unblock_options(context: PoolIndex, claim: ResourcePoolClaim, standing: ClaimStanding) -> tuple[UnblockOption, ...]:
+def unblock_options(
+    context: PoolIndex, claim: ResourcePoolClaim, standing: ClaimStanding
+) -> tuple[actions.UnblockOption, ...]:
     """Return what lets a waiting claim in, each tried by the controller's own steps; other pools also for one that
     failed.
 
@@ -253,14 +247,14 @@ class _QueuedClaimSearch(Search[Trial]):
         """Return whether the claim is in."""
         return trial.holds(self.key)
 
-    def options(self) -> Iterator[UnblockOption]:
+    def options(self) -> Iterator[actions.UnblockOption]:
         """Yield what touches objects of the claim's namespace alone, then a larger pool, then what takes from
         others.
         """
         now = self.start.settle()
         if now.holds(self.key):
             text = "nothing: as things stand its pool has room for it, and the controller is about to see that"
-            yield UnblockOption("again", text, replayed=True)
+            yield actions.UnblockOption("again", text, replayed=True)
             return
         giving = tuple(self._give_way())
         yield from (option for option in giving if not option.takes_from)
@@ -268,15 +262,17 @@ class _QueuedClaimSearch(Search[Trial]):
         yield from other_pool_options(self.context, self.claim, self.pool.metadata.name)
         yield from self._raise_pool_options()
         yield from (option for option in giving if option.takes_from)
-        if self.unnamed_reason:
-            yield UnblockOption("give way", self.unnamed_reason, proven=False)
+        if self.untold:
+            yield actions.UnblockOption("give way", self.untold, proven=False)
 
-    def _build_option(self, option: UnblockOption, after: Trial, gone: Sequence[ClaimKey] = ()) -> UnblockOption:
+    def _build_option(
+        self, option: actions.UnblockOption, after: Trial, gone: Sequence[ClaimKey] = ()
+    ) -> actions.UnblockOption:
         """Return the way with what becomes of the others."""
         before, now = held_by(self.start), held_by(after)
         also = [key for key in now if key not in before and key != self.key]
         out = [key for key in before if key not in now and key not in gone]
-        return UnblockOption(
+        return actions.UnblockOption(
             option.kind,
             option.text,
             option.deeds,
@@ -284,16 +280,16 @@ class _QueuedClaimSearch(Search[Trial]):
             option.pool,
             option.proven,
             replayed=True,
-            also=tuple(map(ref_of, also[:_NAMED])),
-            out=tuple(map(ref_of, out)),
-            waits=tuple(map(ref_of, waiting_in(after)[:_NAMED])),
+            also=tuple(map(actions.ref_of, also[:_NAMED])),
+            out=tuple(map(actions.ref_of, out)),
+            waits=tuple(map(actions.ref_of, waiting_in(after)[:_NAMED])),
             gained=len(also),
             waiting=len(after.queue),
             takes_from=option.takes_from,
         )
 
-    def _give_way(self) -> Iterator[UnblockOption]:
-        states = self.context.states()
+    def _give_way(self) -> Iterator[actions.UnblockOption]:
+        states = self.scene.states()
         result = held_by(self.start)
         used = {key: (state := states.get(key)) is not None and state.state == "in use" for key in result}
         giving = give_way(self.start, self.key, self.requested, used)
@@ -311,20 +307,22 @@ class _QueuedClaimSearch(Search[Trial]):
             if gentle is not None and gentle.keys:
                 yield self._build_giving_option(gentle, result)
 
-    def _build_giving_option(self, giving: RemovalSet, mapping: Mapping[ClaimKey, Amounts]) -> UnblockOption:
-        deeds, states = [], self.context.states()
+    def _build_giving_option(self, giving: RemovalSet, mapping: Mapping[ClaimKey, Amounts]) -> actions.UnblockOption:
+        deeds, states = [], self.scene.states()
         for key in giving.keys:
             state = states.get(key)
             holds = {name: amount for name, amount in mapping.get(key, {}).items() if name in self.requested}
             word, old = (state.state, state.old) if state is not None else (None, False)
-            deeds.append(leaving(self.context.store.origin, key, word, amount_texts(holds), old=old and bool(holds)))
+            deeds.append(
+                actions.leaving(self.scene.store.origin, key, word, amount_texts(holds), old=old and bool(holds))
+            )
         doubt = "" if giving.proven else " (not proven smallest)"
         others = tuple(sorted({space for space, _ in giving.keys if space != self.key[0]}))
         text = f"{_format_deeds(deeds)}{_format_other_owners(others)}{doubt}"
-        option = UnblockOption("give way", text, tuple(deeds), proven=giving.proven, takes_from=others)
+        option = actions.UnblockOption("give way", text, tuple(deeds), proven=giving.proven, takes_from=others)
         return self._build_option(option, self.start.without_claim(giving.keys), giving.keys)
 
-    def _lower_request_options(self) -> Iterator[UnblockOption]:
+    def _lower_request_options(self) -> Iterator[actions.UnblockOption]:
         turn = self.start.turn_of(self.key)
         if turn is None or turn.allocated:
             return
@@ -335,14 +333,14 @@ class _QueuedClaimSearch(Search[Trial]):
             drop = turn.result == "queue" or short[name].missing or short[name].room.nano <= 0
             state[_Amount("claim", name)] = None if drop else short[name].room
         lowered = {target.resource: to for target, to in state.items() if to is not None}
-        dropped = {target.resource: self.requested[target.resource] for target, to in state.items() if to is None}
-        requested = {name: amount for name, amount in {**self.requested, **lowered}.items() if name not in dropped}
+        dropped = {target.resource: self.asks[target.resource] for target, to in state.items() if to is None}
+        requested = {name: amount for name, amount in {**self.asks, **lowered}.items() if name not in dropped}
         if requested and self.meets_goal(state, self.passes):
-            deed = resize_claim(self.context.store.origin, self.key, amount_texts(lowered), amount_texts(dropped))
-            option = UnblockOption("less", _less_words(lowered, dropped), (deed,), amount_texts(requested))
+            deed = actions.resize_claim(self.scene.store.origin, self.key, amount_texts(lowered), amount_texts(dropped))
+            option = actions.UnblockOption("less", _less_words(lowered, dropped), (deed,), amount_texts(requested))
             yield self._build_option(option, self.trial(state))
 
-    def _raise_pool_options(self) -> Iterator[UnblockOption]:
+    def _raise_pool_options(self) -> Iterator[actions.UnblockOption]:
         self.budget = 1 + max(2, min(_STEPS, _EFFORT // max(1, self.start.size)))
         state = self.walk({}, self._with_blocking_amounts, self.passes)
         least = self.meets_goal(state, self.passes)
@@ -354,8 +352,8 @@ class _QueuedClaimSearch(Search[Trial]):
         hard = {name: after.hard[name] for name in sorted(more)}
         name = self.pool.metadata.name
         text = f"raise hard of pool {name} by {sentence(amount_texts(more))}, to {sentence(amount_texts(hard))}"
-        deed = raise_pool(self.context.store.origin, name, amount_texts(hard))
-        option = UnblockOption("raise", text, (deed,), amount_texts(more), pool=name, proven=least)
+        deed = actions.raise_pool(self.scene.store.origin, name, amount_texts(hard))
+        option = actions.UnblockOption("raise", text, (deed,), amount_texts(more), pool=name, proven=least)
         yield self._build_option(option, after)
 
     def _with_blocking_amounts(self, state: State, trial: Trial) -> State:
@@ -407,7 +405,7 @@ def _missing_amount(asked: Quantity, room: Quantity) -> Quantity:
     return asked - room if asked > room else _ONE
 
 
-def _written_plain(context: PoolIndex, claim: ResourcePoolClaim, pool: ResourcePool) -> Iterator[UnblockOption]:
+def _written_plain(context: PoolIndex, claim: ResourcePoolClaim, pool: ResourcePool) -> Iterator[actions.UnblockOption]:
     """Yield where Capsule cannot count with the pool's amounts, all else is of no use before they are written another
     way.
     """
@@ -418,8 +416,8 @@ def _written_plain(context: PoolIndex, claim: ResourcePoolClaim, pool: ResourceP
             f"write hard of pool {pool.metadata.name} without a suffix ({sentence(hard)}), and look whether it is what "
             "was meant: Capsule cannot count with amounts as large otherwise, and takes hard down by itself"
         )
-        deed = raise_pool(context.store.origin, pool.metadata.name, hard)
-        yield UnblockOption("raise", text, (deed,), hard, pool=pool.metadata.name, proven=False)
+        deed = actions.raise_pool(context.store.origin, pool.metadata.name, hard)
+        yield actions.UnblockOption("raise", text, (deed,), hard, pool=pool.metadata.name, proven=False)
 
 
 def _less_words(lowered: Amounts, dropped: Amounts) -> str:
@@ -431,14 +429,14 @@ def _less_words(lowered: Amounts, dropped: Amounts) -> str:
     return " ".join(parts)
 
 
-def _by_message(origin: Origin, claim: ResourcePoolClaim, standing: ClaimStanding) -> Iterator[UnblockOption]:
+def _by_message(origin: Origin, claim: ResourcePoolClaim, standing: ClaimStanding) -> Iterator[actions.UnblockOption]:
     """From the claim alone: what its condition says is left."""
     requested = parse_amounts(claim.spec.claim)
     left = {name: amount for name, amount in parse_amounts(standing.available).items() if name in requested}
     lowered = {name: amount for name, amount in left.items() if amount.nano > 0}
     dropped = {name: requested[name] for name in [*left, *standing.queued] if name in requested and name not in lowered}
     if (lowered or dropped) and len(dropped) < len(requested):
-        deed = resize_claim(origin, key_of(claim), amount_texts(lowered), amount_texts(dropped))
-        yield UnblockOption(
+        deed = actions.resize_claim(origin, key_of(claim), amount_texts(lowered), amount_texts(dropped))
+        yield actions.UnblockOption(
             "less", _less_words(lowered, dropped), (deed,), amount_texts({**requested, **lowered}), proven=False
         )

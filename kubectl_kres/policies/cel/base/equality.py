@@ -8,14 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kubectl_kres.policies.cel.base.typed_values import TYPED, TypedList, TypedMap, TypedStruct
 from kubectl_kres.policies.cel.base.values import (
     STRUCTS,
+    TYPED,
     EvalError,
     LibraryValue,
     MessageLiteral,
     NotComputed,
     Optional,
+    TypedList,
+    TypedMap,
+    TypedStruct,
 )
 from kubectl_kres.quantity import Quantity, parse
 

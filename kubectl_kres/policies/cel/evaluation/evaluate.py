@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.policies.cel.base.equality import equal
-from kubectl_kres.policies.cel.base.typed_values import MAPS, TYPED, TypedList, go_type_name
 from kubectl_kres.policies.cel.base.types import BYTES, UINT, Type
 from kubectl_kres.policies.cel.base.values import (
     CONTAINERS,
+    MAPS,
     NONE,
     PER_CALL,
+    TYPED,
     EvalError,
     EvaluationState,
     InstantiationError,
@@ -24,8 +25,10 @@ from kubectl_kres.policies.cel.base.values import (
     NotComputed,
     Optional,
     Step,
+    TypedList,
     TypeValue,
     UInt,
+    go_type_name,
     is_list,
     key_text,
     type_name,
@@ -34,22 +37,8 @@ from kubectl_kres.policies.cel.evaluation.check import check
 from kubectl_kres.policies.cel.evaluation.environment import Environment
 from kubectl_kres.policies.cel.evaluation.loops import LOOPS, bind_elements
 from kubectl_kres.policies.cel.libraries.overload import Overload
-from kubectl_kres.policies.cel.libraries.regex import compile_pattern
-from kubectl_kres.policies.cel.libraries.regex_tree import BadPattern
-from kubectl_kres.policies.cel.syntax.ast import (
-    Call,
-    Entry,
-    Ident,
-    ListNode,
-    Literal,
-    Loop,
-    MapNode,
-    Message,
-    OptMap,
-    Select,
-    SyntaxNode,
-    children,
-)
+from kubectl_kres.policies.cel.libraries.regex import BadPattern, compile_pattern
+from kubectl_kres.policies.cel.syntax import ast
 from kubectl_kres.policies.cel.syntax.parse import parse
 
 _CONVERSIONS = frozenset(
@@ -59,24 +48,24 @@ _PATTERNS = frozenset({"find", "findAll"})
 _NOTHING: Mapping[str, Any] = {}
 
 
-def check_constants(root: SyntaxNode, planned: Callable[[SyntaxNode], Step]) -> None:
+def check_constants(root: ast.SyntaxNode, planned: Callable[[ast.SyntaxNode], Step]) -> None:
     """Raises InstantiationError with the server's words."""
     _is_constant(root, planned)
 
 
-def _is_constant(node: SyntaxNode, planned: Callable[[SyntaxNode], Step]) -> bool:
+def _is_constant(node: ast.SyntaxNode, planned: Callable[[ast.SyntaxNode], Step]) -> bool:
     """Return whether the server knows the value before it has seen an object; parts are looked at in its order."""
-    constant = [_is_constant(child, planned) for child in children(node)]
-    if isinstance(node, Literal):
+    constant = [_is_constant(child, planned) for child in ast.children(node)]
+    if isinstance(node, ast.Literal):
         return True
-    if isinstance(node, ListNode | MapNode):
+    if isinstance(node, ast.ListNode | ast.MapNode):
         return all(constant)
-    if not isinstance(node, Call):
+    if not isinstance(node, ast.Call):
         return False
     if node.function in _PATTERNS and node.target is not None:
         _check_pattern(node.args[0])
         return False
-    if node.function == "@in" and isinstance(node.args[1], ListNode):
+    if node.function == "@in" and isinstance(node.args[1], ast.ListNode):
         return not node.args[1].items
     if node.function in ("_[_]", "_[?_]") and constant[-1] and planned(node.args[1])(EvaluationState(_NOTHING)) is None:
         raise InstantiationError("invalid qualifier type: types.Null")
@@ -89,8 +78,8 @@ def _is_constant(node: SyntaxNode, planned: Callable[[SyntaxNode], Step]) -> boo
     return False
 
 
-def _check_pattern(node: SyntaxNode) -> None:
-    if isinstance(node, Literal) and isinstance(node.value, str):
+def _check_pattern(node: ast.SyntaxNode) -> None:
+    if isinstance(node, ast.Literal) and isinstance(node.value, str):
         try:
             compile_pattern(node.value)
         except BadPattern as fault:
@@ -137,12 +126,12 @@ def compile_expression(source: str, environment: Environment) -> CompiledExpress
     return CompiledExpression(source, environment)
 
 
-def plan(node: SyntaxNode, environment: Environment) -> Step:
+def plan(node: ast.SyntaxNode, environment: Environment) -> Step:
     """Return the function that evaluates the checked tree."""
     return _PLANS[type(node)](node, environment)
 
 
-def _literal(node: Literal, _: Environment) -> Step:
+def _literal(node: ast.Literal, _: Environment) -> Step:
     value = UInt(node.value) if node.kind == UINT else node.value
     if node.kind == BYTES:
         value = bytes(node.value)
@@ -170,11 +159,11 @@ def _compile_identifier(name: str, environment: Environment) -> Step:
     return step
 
 
-def _ident(node: Ident, environment: Environment) -> Step:
+def _ident(node: ast.Ident, environment: Environment) -> Step:
     return _compile_identifier(node.name, environment)
 
 
-def _select(node: Select, environment: Environment) -> Step:
+def _select(node: ast.Select, environment: Environment) -> Step:
     if node.resolved is not None:
         return _compile_identifier(node.resolved, environment)
     operand, field = plan(node.operand, environment), node.field
@@ -264,7 +253,7 @@ def qualify(value: Any, key: Any) -> Any:
     raise EvalError(f"no such key: {key_text(key)}")
 
 
-def _call(node: Call, environment: Environment) -> Step:
+def _call(node: ast.Call, environment: Environment) -> Step:
     special = _SPECIAL.get(node.function)
     if special is not None:
         return special(node, [plan(arg, environment) for arg in node.args])
@@ -339,11 +328,11 @@ def _fits(kind: Type, value: Any) -> bool:
     return name == kind.name
 
 
-def _and(_node: Call, terms: list[Step]) -> Step:
+def _and(_node: ast.Call, terms: list[Step]) -> Step:
     return lambda state: _logical(state, terms, absorbing=False)
 
 
-def _or(_node: Call, terms: list[Step]) -> Step:
+def _or(_node: ast.Call, terms: list[Step]) -> Step:
     return lambda state: _logical(state, terms, absorbing=True)
 
 
@@ -365,7 +354,7 @@ def _logical(state: EvaluationState, terms: list[Step], *, absorbing: bool) -> b
     return not absorbing
 
 
-def _conditional(_node: Call, args: list[Step]) -> Step:
+def _conditional(_node: ast.Call, args: list[Step]) -> Step:
     condition, then, other = args
 
     def step(state: EvaluationState) -> Any:
@@ -377,7 +366,7 @@ def _conditional(_node: Call, args: list[Step]) -> Step:
     return step
 
 
-def _compile_index(_node: Call, args: list[Step]) -> Step:
+def _compile_index(_node: ast.Call, args: list[Step]) -> Step:
     operand, index = args
 
     def step(state: EvaluationState) -> Any:
@@ -388,14 +377,14 @@ def _compile_index(_node: Call, args: list[Step]) -> Step:
     return step
 
 
-def _opt_indexed(_node: Call, args: list[Step]) -> Step:
+def _opt_indexed(_node: ast.Call, args: list[Step]) -> Step:
     operand, index = args
     return lambda state: _optional(state, operand(state), index(state))
 
 
-def _list(node: ListNode, environment: Environment) -> Step:
+def _list(node: ast.ListNode, environment: Environment) -> Step:
     items = [(plan(item, environment), index in node.optional) for index, item in enumerate(node.items)]
-    price = 0 if all(isinstance(item, Literal) for item in node.items) and node.items else _LIST
+    price = 0 if all(isinstance(item, ast.Literal) for item in node.items) and node.items else _LIST
 
     def step(state: EvaluationState) -> list[Any]:
         state.charge(price)
@@ -416,7 +405,7 @@ def _list(node: ListNode, environment: Environment) -> Step:
     return step
 
 
-def _map(node: MapNode, environment: Environment) -> Step:
+def _map(node: ast.MapNode, environment: Environment) -> Step:
     entries = [(plan(entry.key, environment), plan(entry.value, environment), entry.optional) for entry in node.entries]
 
     def step(state: EvaluationState) -> dict[Any, Any]:
@@ -434,8 +423,8 @@ def _map(node: MapNode, environment: Environment) -> Step:
     return step
 
 
-def _message(node: Message, environment: Environment) -> Step:
-    fields: list[tuple[Entry, Step]] = [(entry, plan(entry.value, environment)) for entry in node.entries]
+def _message(node: ast.Message, environment: Environment) -> Step:
+    fields: list[tuple[ast.Entry, Step]] = [(entry, plan(entry.value, environment)) for entry in node.entries]
     name = node.name.removeprefix(".")
 
     def step(state: EvaluationState) -> MessageLiteral:
@@ -453,7 +442,7 @@ def _message(node: Message, environment: Environment) -> Step:
     return step
 
 
-def _loop(node: Loop, environment: Environment) -> Step:
+def _loop(node: ast.Loop, environment: Environment) -> Step:
     over, body = plan(node.over, environment), plan(node.body, environment)
     condition = plan(node.condition, environment) if node.condition is not None else None
     run = LOOPS[node.kind]
@@ -469,7 +458,7 @@ def _loop(node: Loop, environment: Environment) -> Step:
     return step
 
 
-def _opt_map(node: OptMap, environment: Environment) -> Step:
+def _opt_map(node: ast.OptMap, environment: Environment) -> Step:
     operand, body = plan(node.operand, environment), plan(node.body, environment)
 
     def step(state: EvaluationState) -> Any:
@@ -512,11 +501,11 @@ def _build_message(name: str, fields: dict[str, Any]) -> MessageLiteral:
     return MessageLiteral(name, fields)
 
 
-_SPECIAL: dict[str, Callable[[Call, list[Step]], Step]] = {
+_SPECIAL: dict[str, Callable[[ast.Call, list[Step]], Step]] = {
     "_&&_": _and, "_||_": _or, "_?_:_": _conditional, "_[_]": _compile_index, "_[?_]": _opt_indexed,
 }  # fmt: skip
 
-_PLANS: dict[type[SyntaxNode], Callable[..., Step]] = {
-    Literal: _literal, Ident: _ident, Select: _select, Call: _call, ListNode: _list, MapNode: _map,
-    Message: _message, Loop: _loop, OptMap: _opt_map,
+_PLANS: dict[type[ast.SyntaxNode], Callable[..., Step]] = {
+    ast.Literal: _literal, ast.Ident: _ident, ast.Select: _select, ast.Call: _call, ast.ListNode: _list,
+    ast.MapNode: _map, ast.Message: _message, ast.Loop: _loop, ast.OptMap: _opt_map,
 }  # fmt: skip

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kubectl_kres.policies.cel.base.typed_values import go_type_name
-from kubectl_kres.policies.cel.base.values import EvalError, EvaluationState, Step, is_list, key_text, type_name
+from kubectl_kres.policies.cel.base.values import (
+    EvalError,
+    EvaluationState,
+    Step,
+    go_type_name,
+    is_list,
+    key_text,
+    type_name,
+)
 from kubectl_kres.policies.cel.libraries.lists import sort_by
 
 _LIST = 10

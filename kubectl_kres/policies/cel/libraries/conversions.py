@@ -12,20 +12,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from kubectl_kres.policies.cel.base.values import (
-    LEAST,
-    MOST,
-    MOST_UNSIGNED,
-    Duration,
-    EvalError,
-    Timestamp,
-    TypeValue,
-    UInt,
-    double_text,
-    duration_text,
-    number_in_range,
-    type_name,
-)
+from kubectl_kres.policies.cel.base import values
 from kubectl_kres.policies.cel.libraries.overload import Overload, cost_one, cost_tenth, overload
 
 _UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
@@ -70,7 +57,7 @@ def parse_timestamp(text: str) -> int | None:
     return round((time - _EPOCH) / timedelta(seconds=1)) * _SECOND + nano
 
 
-def timestamp_text(value: Timestamp) -> str:
+def timestamp_text(value: values.Timestamp) -> str:
     """RFC 3339 in UTC, with as many digits as are needed."""
     seconds, nano = divmod(value.nano, _SECOND)
     part = f".{nano:09d}".rstrip("0") if nano else ""
@@ -85,11 +72,11 @@ def _zone(name: str) -> tzinfo:
     try:
         return ZoneInfo(name or "UTC")
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise EvalError(f"unknown time zone {name}") from None
+        raise values.EvalError(f"unknown time zone {name}") from None
 
 
 def _time_part_reader(read: Callable[[datetime, int], int]) -> Callable[..., int]:
-    def apply(value: Timestamp, zone: str = "UTC") -> int:
+    def apply(value: values.Timestamp, zone: str = "UTC") -> int:
         seconds, nano = divmod(value.nano, _SECOND)
         return read((_EPOCH + timedelta(seconds=seconds)).astimezone(_zone(zone)), nano)
 
@@ -126,15 +113,15 @@ def _table() -> Iterator[Overload]:
         yield overload(f".{name}(duration) int", _in_units(unit))
 
 
-def _in_units(unit: int) -> Callable[[Duration], Any]:
+def _in_units(unit: int) -> Callable[[values.Duration], Any]:
     return lambda value: _truncate_quotient(value.nano, unit)
 
 
 TIME_OVERLOADS = tuple(_table())
 
 
-def _build_conversion_error(value: Any, expected: str) -> EvalError:
-    return EvalError(f"type conversion error from '{type_name(value)}' to '{expected}'")
+def _build_conversion_error(value: Any, expected: str) -> values.EvalError:
+    return values.EvalError(f"type conversion error from '{values.type_name(value)}' to '{expected}'")
 
 
 def to_string(value: Any) -> str:
@@ -146,15 +133,15 @@ def to_string(value: Any) -> str:
     if isinstance(value, int):
         return str(int(value))
     if isinstance(value, float):
-        return double_text(value)
+        return values.double_text(value)
     if isinstance(value, bytes):
         try:
             return value.decode()
         except UnicodeDecodeError:
-            raise EvalError("invalid UTF-8 in bytes, cannot convert to string") from None
-    if isinstance(value, Duration):
-        return duration_text(value)
-    if isinstance(value, TypeValue):
+            raise values.EvalError("invalid UTF-8 in bytes, cannot convert to string") from None
+    if isinstance(value, values.Duration):
+        return values.duration_text(value)
+    if isinstance(value, values.TypeValue):
         return value.name
     return timestamp_text(value)
 
@@ -162,29 +149,29 @@ def to_string(value: Any) -> str:
 def _to_int(value: Any) -> int:
     if isinstance(value, float):
         if math.isnan(value) or math.isinf(value) or not -(2.0**63) < value < 2.0**63:
-            raise EvalError("integer overflow")
+            raise values.EvalError("integer overflow")
         return int(value)
     if isinstance(value, str):
-        if not re.fullmatch(r"[+-]?[0-9]+", value, re.ASCII) or not LEAST <= int(value) <= MOST:
+        if not re.fullmatch(r"[+-]?[0-9]+", value, re.ASCII) or not values.LEAST <= int(value) <= values.MOST:
             raise _build_conversion_error(value, "int")
         return int(value)
-    if isinstance(value, Timestamp):
+    if isinstance(value, values.Timestamp):
         return value.nano // 10**9
-    if isinstance(value, Duration):
+    if isinstance(value, values.Duration):
         return value.nano
-    return number_in_range(int(value))
+    return values.number_in_range(int(value))
 
 
 def _to_uint(value: Any) -> int:
     if isinstance(value, float):
         if math.isnan(value) or value < 0 or value >= 2.0**64:
-            raise EvalError("unsigned integer overflow")
-        return UInt(int(value))
+            raise values.EvalError("unsigned integer overflow")
+        return values.UInt(int(value))
     if isinstance(value, str):
-        if not re.fullmatch(r"[0-9]+", value, re.ASCII) or int(value) > MOST_UNSIGNED:
+        if not re.fullmatch(r"[0-9]+", value, re.ASCII) or int(value) > values.MOST_UNSIGNED:
             raise _build_conversion_error(value, "uint")
-        return UInt(int(value))
-    return number_in_range(int(value), unsigned=True)
+        return values.UInt(int(value))
+    return values.number_in_range(int(value), unsigned=True)
 
 
 _NUMBER = re.compile(
@@ -214,34 +201,34 @@ def _to_bytes(value: Any) -> bytes:
     return value if isinstance(value, bytes) else str(value).encode()
 
 
-def _to_duration(value: Any) -> Duration:
-    if isinstance(value, Duration):
+def _to_duration(value: Any) -> values.Duration:
+    if isinstance(value, values.Duration):
         return value
     if isinstance(value, int):
-        return Duration(value)
+        return values.Duration(value)
     nano = parse_duration(value)
     if nano is None:
         raise _build_conversion_error(value, "google.protobuf.Duration")
-    return Duration(nano)
+    return values.Duration(nano)
 
 
-def _to_timestamp(value: Any) -> Timestamp:
-    if isinstance(value, Timestamp):
+def _to_timestamp(value: Any) -> values.Timestamp:
+    if isinstance(value, values.Timestamp):
         return value
     if isinstance(value, int):
-        return Timestamp(value * 10**9)
+        return values.Timestamp(value * 10**9)
     nano = parse_timestamp(value)
     if nano is None:
         raise _build_conversion_error(value, "google.protobuf.Timestamp")
-    return Timestamp(nano)
+    return values.Timestamp(nano)
 
 
 def _identity(value: Any) -> Any:
     return value
 
 
-def _type(value: Any) -> TypeValue:
-    return TypeValue(type_name(value))
+def _type(value: Any) -> values.TypeValue:
+    return values.TypeValue(values.type_name(value))
 
 
 def _conversions() -> Iterator[Overload]:

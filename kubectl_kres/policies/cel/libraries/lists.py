@@ -8,40 +8,30 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from kubectl_kres.policies.cel.base import values
 from kubectl_kres.policies.cel.base.equality import are_equal, contains
-from kubectl_kres.policies.cel.base.typed_values import TYPED
-from kubectl_kres.policies.cel.base.values import (
-    NONE,
-    Duration,
-    EvalError,
-    Optional,
-    UInt,
-    compare,
-    is_list,
-    size,
-    type_name,
-)
+from kubectl_kres.policies.cel.base.values import TYPED
 from kubectl_kres.policies.cel.libraries.operators import OVERLOADS as _OPERATORS
 from kubectl_kres.policies.cel.libraries.overload import Overload, overload
 
 _COMPARABLE = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
 _SUMMABLE = ("int", "uint", "double", "duration")
-_ZERO = {"int": 0, "uint": UInt(0), "double": 0.0, "duration": Duration(0)}
+_ZERO = {"int": 0, "uint": values.UInt(0), "double": 0.0, "duration": values.Duration(0)}
 _add = next(operator.call for operator in _OPERATORS if operator.function == "_+_")
 _MOST_RANGE = 10**6
 
 
 def _sorted_already(items: Any) -> bool:
-    return all(compare(item, other) <= 0 for item, other in itertools.pairwise(items))
+    return all(values.compare(item, other) <= 0 for item, other in itertools.pairwise(items))
 
 
 def _extreme_finder(name: str, wanted_count: int) -> Any:
     def apply(items: Any) -> Any:
         if not items:
-            raise EvalError(f"{name} called on empty list")
+            raise values.EvalError(f"{name} called on empty list")
         best = items[0]
         for item in items[1:]:
-            if compare(best, item) == wanted_count:
+            if values.compare(best, item) == wanted_count:
                 best = item
         return best
 
@@ -62,22 +52,22 @@ def _last_index_of(items: Any, wanted: Any) -> int:
 
 def _slice(items: Any, start: int, end: int) -> list[Any]:
     if start < 0 or end < 0:
-        raise EvalError(f"cannot slice({start}, {end}), negative indexes not supported")
+        raise values.EvalError(f"cannot slice({start}, {end}), negative indexes not supported")
     if start > end:
-        raise EvalError(f"cannot slice({start}, {end}), start index must be less than or equal to end index")
+        raise values.EvalError(f"cannot slice({start}, {end}), start index must be less than or equal to end index")
     if len(items) < end:
-        raise EvalError(f"cannot slice({start}, {end}), list is length {len(items)}")
+        raise values.EvalError(f"cannot slice({start}, {end}), list is length {len(items)}")
     return list(items[start:end])
 
 
 def _flatten(items: Any, depth: int = 1) -> list[Any]:
-    if not is_list(items):
-        raise EvalError(f"no such overload: {type_name(items)}.flatten()")
+    if not values.is_list(items):
+        raise values.EvalError(f"no such overload: {values.type_name(items)}.flatten()")
     if depth < 0:
-        raise EvalError("level must be non-negative")
+        raise values.EvalError("level must be non-negative")
     flat: list[Any] = []
     for item in items:
-        if is_list(item) and depth > 0:
+        if values.is_list(item) and depth > 0:
             flat.extend(_flatten(item, depth - 1))
         else:
             flat.append(item)
@@ -88,20 +78,20 @@ def sort_by(items: Any, keys: Any) -> list[Any]:
     """Items in the order of their keys."""
     if not items:
         return list(items)
-    first = type_name(keys[0])
+    first = values.type_name(keys[0])
     if first.split(".")[-1].lower() not in _COMPARABLE:
-        raise EvalError("list elements must be comparable")
-    if any(type_name(key) != first for key in keys):
-        raise EvalError("list elements must have the same type")
+        raise values.EvalError("list elements must be comparable")
+    if any(values.type_name(key) != first for key in keys):
+        raise values.EvalError("list elements must have the same type")
     order = sorted(
-        range(len(items)), key=functools.cmp_to_key(lambda number, other: compare(keys[number], keys[other]))
+        range(len(items)), key=functools.cmp_to_key(lambda number, other: values.compare(keys[number], keys[other]))
     )
     return [items[index] for index in order]
 
 
 def _range(count: int) -> list[int]:
     if count > _MOST_RANGE:
-        raise EvalError("operation cancelled: actual cost limit exceeded")
+        raise values.EvalError("operation cancelled: actual cost limit exceeded")
     return list(range(count))
 
 
@@ -125,30 +115,32 @@ def _intersects(items: Any, others: Any) -> bool:
     return any(contains(others, item) for item in items)
 
 
-def _of_non_zero(value: Any) -> Optional:
+def _of_non_zero(value: Any) -> values.Optional:
     if type(value) in TYPED:
-        return Optional(present=True, value=value)
+        return values.Optional(present=True, value=value)
     empty = value is None or value is False or value in (0, "", b"", [], {}) or value == ()
-    return NONE if empty and not isinstance(value, Optional) else Optional(present=True, value=value)
+    return (
+        values.NONE if empty and not isinstance(value, values.Optional) else values.Optional(present=True, value=value)
+    )
 
 
-def _value(optional: Optional) -> Any:
+def _value(optional: values.Optional) -> Any:
     if not optional.present:
-        raise EvalError("optional.none() dereference")
+        raise values.EvalError("optional.none() dereference")
     return optional.value
 
 
-def _first_item(items: Any) -> Optional:
-    return Optional(present=True, value=items[0]) if items else NONE
+def _first_item(items: Any) -> values.Optional:
+    return values.Optional(present=True, value=items[0]) if items else values.NONE
 
 
 def _includes(target: Any, value: Any) -> bool:
     """Return whether the list holds the value; of anything else whether it is the value."""
-    return any(are_equal(item, value) for item in target) if is_list(target) else are_equal(target, value)
+    return any(are_equal(item, value) for item in target) if values.is_list(target) else are_equal(target, value)
 
 
-def _last_item(items: Any) -> Optional:
-    return Optional(present=True, value=items[-1]) if items else NONE
+def _last_item(items: Any) -> values.Optional:
+    return values.Optional(present=True, value=items[-1]) if items else values.NONE
 
 
 def _unwrap(items: Any) -> list[Any]:
@@ -156,24 +148,24 @@ def _unwrap(items: Any) -> list[Any]:
 
 
 def _cost_walk(args: tuple[Any, ...], _result: Any) -> int:
-    return size(args[0])
+    return values.size(args[0])
 
 
 def _cost_result(_args: tuple[Any, ...], result: Any) -> int:
-    return 10 + size(result)
+    return 10 + values.size(result)
 
 
 def _cost_square(args: tuple[Any, ...], _result: Any) -> int:
-    return 10 + size(args[0]) ** 2
+    return 10 + values.size(args[0]) ** 2
 
 
 def _cost_sort(args: tuple[Any, ...], _result: Any) -> int:
-    count = size(args[0])
+    count = values.size(args[0])
     return 10 + math.ceil(count * math.log2(count)) if count > 1 else 10
 
 
 def _cost_product(args: tuple[Any, ...], _result: Any) -> int:
-    return 1 + size(args[0]) * size(args[1])
+    return 1 + values.size(args[0]) * values.size(args[1])
 
 
 def _table() -> Iterator[Overload]:
@@ -203,9 +195,9 @@ def _table() -> Iterator[Overload]:
 
 def _optionals() -> Iterator[Overload]:
     some = "optional_type(V)"
-    yield overload(f"optional.of(V) {some}", lambda value: Optional(present=True, value=value), since=28)
+    yield overload(f"optional.of(V) {some}", lambda value: values.Optional(present=True, value=value), since=28)
     yield overload(f"optional.ofNonZeroValue(V) {some}", _of_non_zero, since=28)
-    yield overload(f"optional.none() {some}", lambda: NONE, since=28)
+    yield overload(f"optional.none() {some}", lambda: values.NONE, since=28)
     yield overload(f".value({some}) V", _value, since=28)
     yield overload(f".hasValue({some}) bool", lambda optional: optional.present, since=28)
     yield overload(f".or({some}, {some}) {some}", lambda value, other: value if value.present else other, since=28)

@@ -6,22 +6,11 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from kubectl_kres.policies.cel.base import values
 from kubectl_kres.policies.cel.base.equality import are_equal, contains, equal
-from kubectl_kres.policies.cel.base.typed_values import TYPED, go_type_name
-from kubectl_kres.policies.cel.base.values import (
-    Duration,
-    EvalError,
-    Timestamp,
-    UInt,
-    compare,
-    is_list,
-    number_in_range,
-    size,
-    type_name,
-)
+from kubectl_kres.policies.cel.base.values import TYPED, go_type_name
 from kubectl_kres.policies.cel.libraries.overload import Overload, cost_tenth, overload
-from kubectl_kres.policies.cel.libraries.regex import compile_pattern
-from kubectl_kres.policies.cel.libraries.regex_tree import BadPattern
+from kubectl_kres.policies.cel.libraries.regex import BadPattern, compile_pattern
 
 _NO_OVERLOAD = "no such overload"
 _MOST_DURATION = 2**63
@@ -29,60 +18,62 @@ _MOST_DURATION = 2**63
 
 def _arithmetic(symbol: str, on_numbers: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def apply(value: Any, other: Any) -> Any:
-        if isinstance(value, Timestamp | Duration):
+        if isinstance(value, values.Timestamp | values.Duration):
             return _times(symbol, value, other)
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise EvalError(f"{_NO_OVERLOAD}: {symbol}")
+            raise values.EvalError(f"{_NO_OVERLOAD}: {symbol}")
         if type(value) is not type(other):
-            raise EvalError(_NO_OVERLOAD)
+            raise values.EvalError(_NO_OVERLOAD)
         return on_numbers(value, other)
 
     return apply
 
 
 def _times(symbol: str, value: Any, other: Any) -> Any:
-    if symbol == "_+_" and isinstance(value, Duration) and isinstance(other, Duration):
+    if symbol == "_+_" and isinstance(value, values.Duration) and isinstance(other, values.Duration):
         return _duration(value.nano + other.nano)
-    if symbol == "_+_" and {type(value), type(other)} == {Timestamp, Duration}:
-        return Timestamp(value.nano + other.nano)
-    if symbol == "_-_" and isinstance(value, Timestamp) and isinstance(other, Timestamp):
+    if symbol == "_+_" and {type(value), type(other)} == {values.Timestamp, values.Duration}:
+        return values.Timestamp(value.nano + other.nano)
+    if symbol == "_-_" and isinstance(value, values.Timestamp) and isinstance(other, values.Timestamp):
         return _duration(value.nano - other.nano)
-    if symbol == "_-_" and isinstance(other, Duration):
+    if symbol == "_-_" and isinstance(other, values.Duration):
         return type(value)(value.nano - other.nano)
-    raise EvalError(_NO_OVERLOAD if symbol in ("_+_", "_-_") else f"{_NO_OVERLOAD}: {symbol}")
+    raise values.EvalError(_NO_OVERLOAD if symbol in ("_+_", "_-_") else f"{_NO_OVERLOAD}: {symbol}")
 
 
-def _duration(nano: int) -> Duration:
+def _duration(nano: int) -> values.Duration:
     if not -_MOST_DURATION <= nano < _MOST_DURATION:
-        raise EvalError("duration overflow")
-    return Duration(nano)
+        raise values.EvalError("duration overflow")
+    return values.Duration(nano)
 
 
 def _add_numbers(value: Any, other: Any) -> Any:
     if isinstance(value, float):
         return value + other
-    return number_in_range(int(value) + int(other), unsigned=isinstance(value, UInt))
+    return values.number_in_range(int(value) + int(other), unsigned=isinstance(value, values.UInt))
 
 
 def _subtract(value: Any, other: Any) -> Any:
     if isinstance(value, float):
         return value - other
-    return number_in_range(int(value) - int(other), unsigned=isinstance(value, UInt))
+    return values.number_in_range(int(value) - int(other), unsigned=isinstance(value, values.UInt))
 
 
 def _multiply(value: Any, other: Any) -> Any:
     if isinstance(value, float):
         return value * other
-    return number_in_range(int(value) * int(other), unsigned=isinstance(value, UInt))
+    return values.number_in_range(int(value) * int(other), unsigned=isinstance(value, values.UInt))
 
 
 def _divide(value: Any, other: Any) -> Any:
     if isinstance(value, float):
         return _divide_doubles(value, other)
     if other == 0:
-        raise EvalError("division by zero")
+        raise values.EvalError("division by zero")
     quotient = abs(int(value)) // abs(int(other))
-    return number_in_range(quotient if (value < 0) == (other < 0) else -quotient, unsigned=isinstance(value, UInt))
+    return values.number_in_range(
+        quotient if (value < 0) == (other < 0) else -quotient, unsigned=isinstance(value, values.UInt)
+    )
 
 
 def _divide_doubles(number: float, other: float) -> float:
@@ -95,11 +86,11 @@ def _divide_doubles(number: float, other: float) -> float:
 
 def _modulo(value: Any, other: Any) -> Any:
     if isinstance(value, float):
-        raise EvalError(f"{_NO_OVERLOAD}: _%_")
+        raise values.EvalError(f"{_NO_OVERLOAD}: _%_")
     if other == 0:
-        raise EvalError("modulus by zero")
+        raise values.EvalError("modulus by zero")
     rest = abs(int(value)) % abs(int(other))
-    return number_in_range(-rest if value < 0 else rest, unsigned=isinstance(value, UInt))
+    return values.number_in_range(-rest if value < 0 else rest, unsigned=isinstance(value, values.UInt))
 
 
 _numbers_added = _arithmetic("_+_", _add_numbers)
@@ -108,44 +99,44 @@ _numbers_added = _arithmetic("_+_", _add_numbers)
 def _add(value: Any, other: Any) -> Any:
     if isinstance(value, str) and isinstance(other, str):
         return value + other
-    if is_list(value):
-        if not is_list(other):
-            raise EvalError(_NO_OVERLOAD)
+    if values.is_list(value):
+        if not values.is_list(other):
+            raise values.EvalError(_NO_OVERLOAD)
         # To an empty list the server adds by returning the other one, typed as it is; any other sum is not typed.
         return [*value, *other] if value or type(value) in TYPED else other
     if isinstance(value, str | bytes):
         if type(value) is not type(other):
-            raise EvalError(_NO_OVERLOAD)
+            raise values.EvalError(_NO_OVERLOAD)
         return value + other  # type: ignore[operator]
     return _numbers_added(value, other)
 
 
 def _negate(value: Any) -> Any:
     if isinstance(value, bool):
-        raise EvalError(_NO_OVERLOAD)
+        raise values.EvalError(_NO_OVERLOAD)
     if isinstance(value, float):
         return -value
-    if isinstance(value, int) and not isinstance(value, UInt):
-        return number_in_range(-value)
-    if isinstance(value, Duration):
+    if isinstance(value, int) and not isinstance(value, values.UInt):
+        return values.number_in_range(-value)
+    if isinstance(value, values.Duration):
         return _duration(-value.nano)
-    raise EvalError(f"{_NO_OVERLOAD}: -_")
+    raise values.EvalError(f"{_NO_OVERLOAD}: -_")
 
 
 def _not(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise EvalError(_NO_OVERLOAD)
+        raise values.EvalError(_NO_OVERLOAD)
     return not value
 
 
-_COMPARABLE = (bool, int, float, str, bytes, Timestamp, Duration)
+_COMPARABLE = (bool, int, float, str, bytes, values.Timestamp, values.Duration)
 
 
 def _ordering_operator(symbol: str, test: Callable[[int], bool]) -> Callable[[Any, Any], bool]:
     def apply(value: Any, other: Any) -> bool:
         if not isinstance(value, _COMPARABLE):
-            raise EvalError(f"{_NO_OVERLOAD}: {symbol}")
-        return test(compare(value, other))
+            raise values.EvalError(f"{_NO_OVERLOAD}: {symbol}")
+        return test(values.compare(value, other))
 
     return apply
 
@@ -153,11 +144,11 @@ def _ordering_operator(symbol: str, test: Callable[[int], bool]) -> Callable[[An
 def _in(value: Any, many: Any) -> bool:
     if isinstance(many, dict):
         if type(many) in TYPED and not isinstance(value, str):
-            raise EvalError(f"unsupported map key type: {go_type_name(value, type_name(value))}")
+            raise values.EvalError(f"unsupported map key type: {go_type_name(value, values.type_name(value))}")
         return isinstance(value, str | int | float) and any(equal(value, key) for key in _candidates(value, many))
-    if is_list(many):
+    if values.is_list(many):
         return contains(many, value)
-    raise EvalError(_NO_OVERLOAD)
+    raise values.EvalError(_NO_OVERLOAD)
 
 
 def _candidates(value: Any, many: dict[Any, Any]) -> Iterator[Any]:
@@ -168,43 +159,43 @@ def _candidates(value: Any, many: dict[Any, Any]) -> Iterator[Any]:
 
 
 def _size(value: Any) -> int:
-    if isinstance(value, str | bytes | dict) or is_list(value):
+    if isinstance(value, str | bytes | dict) or values.is_list(value):
         return len(value)
-    raise EvalError(f"{_NO_OVERLOAD}: size")
+    raise values.EvalError(f"{_NO_OVERLOAD}: size")
 
 
 def _matches(text: Any, pattern: Any) -> bool:
     if not isinstance(text, str):
-        raise EvalError(f"{_NO_OVERLOAD}: matches")
+        raise values.EvalError(f"{_NO_OVERLOAD}: matches")
     if not isinstance(pattern, str):
-        raise EvalError(_NO_OVERLOAD)
+        raise values.EvalError(_NO_OVERLOAD)
     try:
         return compile_pattern(pattern).search(text) is not None
     except BadPattern as error:
-        raise EvalError(str(error)) from None
+        raise values.EvalError(str(error)) from None
 
 
 def _on_strings(test: Callable[[str, str], bool]) -> Callable[[Any, Any], bool]:
     def apply(text: Any, part: Any) -> bool:
         if not isinstance(text, str) or not isinstance(part, str):
-            raise EvalError(_NO_OVERLOAD)
+            raise values.EvalError(_NO_OVERLOAD)
         return test(text, part)
 
     return apply
 
 
 def _cost_least(args: tuple[Any, ...], _result: Any) -> int:
-    return math.ceil(min(size(args[0]), size(args[1])) * 0.1)
+    return math.ceil(min(values.size(args[0]), values.size(args[1])) * 0.1)
 
 
 def _cost_equal(args: tuple[Any, ...], result: Any) -> int:
-    kind = type_name(args[0])
+    kind = values.type_name(args[0])
     return 1 if "." in kind and not kind.startswith("google") else _cost_least(args, result)
 
 
 def _cost_sum(args: tuple[Any, ...], _result: Any) -> int:
     if isinstance(args[0], str | bytes):
-        return math.ceil((size(args[0]) + size(args[1])) * 0.1)
+        return math.ceil((values.size(args[0]) + values.size(args[1])) * 0.1)
     return 1
 
 
@@ -213,21 +204,21 @@ def _cost_ordered(args: tuple[Any, ...], result: Any) -> int:
 
 
 def _cost_in(args: tuple[Any, ...], _result: Any) -> int:
-    return size(args[1]) if is_list(args[1]) else 1
+    return values.size(args[1]) if values.is_list(args[1]) else 1
 
 
 def cost_regex(args: tuple[Any, ...], _result: Any) -> int:
     """Text times pattern."""
-    return math.ceil((1 + size(args[0])) * 0.1) * math.ceil(size(args[1]) * 0.25)
+    return math.ceil((1 + values.size(args[0])) * 0.1) * math.ceil(values.size(args[1]) * 0.25)
 
 
 def _cost_contains(args: tuple[Any, ...], _result: Any) -> int:
-    return math.ceil(size(args[0]) * 0.1) * math.ceil(size(args[1]) * 0.1)
+    return math.ceil(values.size(args[0]) * 0.1) * math.ceil(values.size(args[1]) * 0.1)
 
 
 def _refuse_eager_call(*_args: Any) -> Any:
     """Never called: the evaluator looks at the terms itself, one after the other."""
-    raise EvalError(_NO_OVERLOAD)
+    raise values.EvalError(_NO_OVERLOAD)
 
 
 _PAIRS = ("bytes", "double", "int", "uint")

@@ -10,23 +10,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from kubectl_kres.policies.cel.base.values import (
-    Duration,
-    EvalError,
-    NotComputed,
-    Timestamp,
-    TypeValue,
-    UInt,
-    bound_text,
-    is_list,
-    size,
-    type_name,
-)
+from kubectl_kres.policies.cel.base import values
 from kubectl_kres.policies.cel.libraries.conversions import to_string
 from kubectl_kres.policies.cel.libraries.operators import cost_regex
 from kubectl_kres.policies.cel.libraries.overload import Overload, cost_tenth, overload
-from kubectl_kres.policies.cel.libraries.regex import Pattern, compile_pattern
-from kubectl_kres.policies.cel.libraries.regex_tree import BadPattern
+from kubectl_kres.policies.cel.libraries.regex import BadPattern, Pattern, compile_pattern
 
 _ASCII_UPPER = {code: code + 32 for code in range(65, 91)}
 _ASCII_LOWER = {code: code - 32 for code in range(97, 123)}
@@ -39,8 +27,8 @@ def trim(text: str) -> str:
     return text.strip(_GO_SPACE)
 
 
-def _out_of_range(index: int) -> EvalError:
-    return EvalError(f"index out of range: {index}")
+def _out_of_range(index: int) -> values.EvalError:
+    return values.EvalError(f"index out of range: {index}")
 
 
 def _char_at(text: str, index: int) -> str:
@@ -71,7 +59,7 @@ def _last_index_of(text: str, part: str, offset: int | None = None) -> int:
 
 def _replace(text: str, old: str, new: str, count: int = -1) -> str:
     times = text.count(old) if count < 0 else min(count, text.count(old))
-    bound_text(len(text) + times * (len(new) - len(old)))
+    values.bound_text(len(text) + times * (len(new) - len(old)))
     return text.replace(old, new, count if count >= 0 else -1)
 
 
@@ -86,7 +74,7 @@ def _split(text: str, separator: str, count: int = -1) -> list[str]:
 
 def _substring(text: str, start: int, end: int | None = None) -> str:
     if end is not None and start > end:
-        raise EvalError(f"invalid substring range. start: {start}, end: {end}")
+        raise values.EvalError(f"invalid substring range. start: {start}, end: {end}")
     if not 0 <= start <= len(text):
         raise _out_of_range(start)
     if end is not None and not 0 <= end <= len(text):
@@ -97,8 +85,8 @@ def _substring(text: str, start: int, end: int | None = None) -> str:
 def _join(items: Any, separator: str = "") -> str:
     for item in items:
         if not isinstance(item, str):
-            raise EvalError(f"join: invalid input: {_go_value(item)}")
-    bound_text(sum(map(len, items)) + len(separator) * len(items))
+            raise values.EvalError(f"join: invalid input: {_go_value(item)}")
+    values.bound_text(sum(map(len, items)) + len(separator) * len(items))
     return separator.join(items)
 
 
@@ -142,7 +130,7 @@ def _pattern(text: str) -> Pattern:
     try:
         return compile_pattern(text)
     except BadPattern as error:
-        raise EvalError(f"Illegal regex: {error}") from None
+        raise values.EvalError(f"Illegal regex: {error}") from None
 
 
 def _find(text: str, pattern: str) -> str:
@@ -247,7 +235,7 @@ def wrong_clause(letter: str, kind: str) -> str:
 def _format(text: str, args: Any) -> str:
     def formatted(letter: str, precision: int | None, index: int) -> str:
         value = args[index]
-        kind = type_name(value)
+        kind = values.type_name(value)
         exceptional = kind == "string" and letter in "fe" and value not in ("NaN", "Infinity", "-Infinity")
         if kind not in CLAUSES[letter][0] or exceptional:
             raise FormatFault(wrong_clause(letter, kind))
@@ -256,7 +244,7 @@ def _format(text: str, args: Any) -> str:
     try:
         return format_string(text, len(args), formatted)[0]
     except FormatFault as fault:
-        raise EvalError(fault.message) from None
+        raise values.EvalError(fault.message) from None
 
 
 def _format_argument(letter: str, precision: int | None, value: Any) -> str:
@@ -280,7 +268,7 @@ _MOST_DIGITS = 100_000
 
 def _float(letter: str, precision: int, value: float) -> str:
     if precision > _MOST_DIGITS:
-        raise NotComputed("an expression that makes too long a text")
+        raise values.NotComputed("an expression that makes too long a text")
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
@@ -297,7 +285,7 @@ def _float(letter: str, precision: int, value: float) -> str:
 def _text(value: Any) -> str:
     if value is None:
         return "null"
-    if is_list(value):
+    if values.is_list(value):
         return "[" + ", ".join(_bound_texts(map(_format_inner_value, value))) + "]"
     if isinstance(value, dict):
         pairs = sorted(zip(map(_key, value), _bound_texts(map(_format_inner_value, value.values())), strict=True))
@@ -310,7 +298,7 @@ def _bound_texts(texts: Iterable[str]) -> Iterator[str]:
     length = 0
     for text in texts:
         length += len(text)
-        bound_text(length)
+        values.bound_text(length)
         yield text
 
 
@@ -327,28 +315,28 @@ def _format_inner_value(value: Any) -> str:
     if isinstance(value, float):
         text = f"{value:.{_DEFAULT_PRECISION}f}"
         return {"nan": '"NaN"', "inf": '"+Inf"', "-inf": '"-Inf"'}.get(text, text)
-    if isinstance(value, TypeValue):
+    if isinstance(value, values.TypeValue):
         return f"type({value.name})"
     if (
-        isinstance(value, Timestamp | Duration | UInt | int)
+        isinstance(value, values.Timestamp | values.Duration | values.UInt | int)
         or value is None
-        or is_list(value)
+        or values.is_list(value)
         or isinstance(value, dict)
     ):
         return _text(value)
-    raise FormatFault(f"error during formatting: no formatting function for {type_name(value)}")
+    raise FormatFault(f"error during formatting: no formatting function for {values.type_name(value)}")
 
 
 def _cost_fifth(args: tuple[Any, ...], _result: Any) -> int:
-    return math.ceil(size(args[0]) * 0.2)
+    return math.ceil(values.size(args[0]) * 0.2)
 
 
 def _cost_result(_args: tuple[Any, ...], result: Any) -> int:
-    return math.ceil(size(result) * 0.2)
+    return math.ceil(values.size(result) * 0.2)
 
 
 def _cost_size(args: tuple[Any, ...], _result: Any) -> int:
-    return math.ceil(size(args[0]) * 0.1)
+    return math.ceil(values.size(args[0]) * 0.1)
 
 
 def _table() -> Iterator[Overload]:

@@ -13,17 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from kubectl_kres.policies.cel.base.types import BOOL, BYTES, DOUBLE, INT, NULL, STRING, UINT, Type
 from kubectl_kres.policies.cel.base.values import CompileError, Issue, NotComputed
-from kubectl_kres.policies.cel.syntax.ast import (
-    Call,
-    Entry,
-    Ident,
-    ListNode,
-    Literal,
-    MapNode,
-    Message,
-    Select,
-    SyntaxNode,
-)
+from kubectl_kres.policies.cel.syntax import ast
 from kubectl_kres.policies.cel.syntax.macros import MacroError, expand
 
 
@@ -207,7 +197,7 @@ class _Stop(Exception):
     """A syntax error after which nothing sensible can be parsed."""
 
 
-def parse(source: str, version: tuple[int, int]) -> SyntaxNode:
+def parse(source: str, version: tuple[int, int]) -> ast.SyntaxNode:
     """Return the tree of the expression. Raises CompileError, or NotComputed where it nests too deeply for this
     program.
     """
@@ -266,12 +256,12 @@ class _Parser:
             return self.current
         return self._stop(f"mismatched input '{self.current.text}' expecting {expected}")
 
-    def begin_node(self) -> SyntaxNode:
+    def begin_node(self) -> ast.SyntaxNode:
         node = self._expression()
         self._expect("EOF")
         return node
 
-    def _expression(self) -> SyntaxNode:
+    def _expression(self) -> ast.SyntaxNode:
         self.depth += 1
         if self.depth > _SERVERS_DEEPEST:
             self._report(-1, f"expression recursion limit exceeded: {_SERVERS_DEEPEST}")
@@ -283,21 +273,21 @@ class _Parser:
             op = self._advance()
             then = self._logical("||", "&&")
             self._expect(":")
-            node = Call(op.offset, "_?_:_", [node, then, self._expression()])
+            node = ast.Call(op.offset, "_?_:_", [node, then, self._expression()])
         self.depth -= 1
         return node
 
-    def _logical(self, op: str, inner: str) -> SyntaxNode:
+    def _logical(self, op: str, inner: str) -> ast.SyntaxNode:
         terms, offset = [self._terms(inner)], 0
         while self.current.kind == op:
             offset = self._advance().offset
             terms.append(self._terms(inner))
-        return terms[0] if len(terms) == 1 else Call(offset, _OPERATOR[op], terms)
+        return terms[0] if len(terms) == 1 else ast.Call(offset, _OPERATOR[op], terms)
 
-    def _terms(self, op: str) -> SyntaxNode:
+    def _terms(self, op: str) -> ast.SyntaxNode:
         return self._logical("&&", "") if op else self._binary(0)
 
-    def _binary(self, level: int) -> SyntaxNode:
+    def _binary(self, level: int) -> ast.SyntaxNode:
         if level == len(_BINARY):
             return self._unary()
         node = self._binary(level + 1)
@@ -308,10 +298,10 @@ class _Parser:
                 self._report(-1, "max recursion depth exceeded")
                 raise _Stop
             op = self._advance()
-            node = Call(op.offset, _OPERATOR[op.kind], [node, self._binary(level + 1)])
+            node = ast.Call(op.offset, _OPERATOR[op.kind], [node, self._binary(level + 1)])
         return node
 
-    def _unary(self) -> SyntaxNode:
+    def _unary(self) -> ast.SyntaxNode:
         first = self.current
         if first.kind not in ("!", "-"):
             return self._member()
@@ -324,15 +314,15 @@ class _Parser:
             self._advance()
             count += 1
         node = self._member()
-        return node if count % 2 == 0 else Call(first.offset, "!_" if first.kind == "!" else "-_", [node])
+        return node if count % 2 == 0 else ast.Call(first.offset, "!_" if first.kind == "!" else "-_", [node])
 
-    def _member(self) -> SyntaxNode:
+    def _member(self) -> ast.SyntaxNode:
         node = self._primary()
         while self.current.kind in (".", "["):
             node = self._parse_selection(node) if self.current.kind == "." else self._parse_index(node)
         return node
 
-    def _parse_selection(self, operand: SyntaxNode) -> SyntaxNode:
+    def _parse_selection(self, operand: ast.SyntaxNode) -> ast.SyntaxNode:
         dot = self._advance()
         optional = self.current.kind == "?"
         if optional:
@@ -348,7 +338,7 @@ class _Parser:
             opened = self._advance()
             args = self._arguments()
             return self._call(opened.offset, name.text, operand, args)
-        return Select(dot.offset, operand, name.text.strip("`"), optional=optional)
+        return ast.Select(dot.offset, operand, name.text.strip("`"), optional=optional)
 
     def _no_name(self, name: Token, *, optional: bool) -> NoReturn:
         if name.kind in ("true", "false", "null"):
@@ -357,7 +347,7 @@ class _Parser:
             self._stop(f"mismatched input '{name.text}' expecting {{IDENTIFIER, ESC_IDENTIFIER}}")
         self._stop(f"no viable alternative at input '.{'' if name.kind == 'EOF' else name.text}'")
 
-    def _parse_index(self, operand: SyntaxNode) -> SyntaxNode:
+    def _parse_index(self, operand: ast.SyntaxNode) -> ast.SyntaxNode:
         opened = self._advance()
         optional = self.current.kind == "?"
         if optional:
@@ -365,13 +355,13 @@ class _Parser:
             self._needs_optional(opened.offset, "unsupported syntax '[?'")
         index = self._expression()
         self._expect("]")
-        return Call(opened.offset, "_[?_]" if optional else "_[_]", [operand, index])
+        return ast.Call(opened.offset, "_[?_]" if optional else "_[_]", [operand, index])
 
     def _needs_optional(self, offset: int, message: str) -> None:
         if self.version < (1, 28):
             self._report(offset, message)
 
-    def _arguments(self) -> list[SyntaxNode]:
+    def _arguments(self) -> list[ast.SyntaxNode]:
         """Return the arguments up to and with the closing parenthesis."""
         if self.current.kind == ")":
             self._advance()
@@ -393,7 +383,7 @@ class _Parser:
             return
         self._stop(f"mismatched input '{self.current.text}' expecting {{{expected}}}")
 
-    def _primary(self) -> SyntaxNode:
+    def _primary(self) -> ast.SyntaxNode:
         if self.current.kind not in _STARTS:
             self._no_operand(_OPERAND)
         token = self.current
@@ -412,7 +402,7 @@ class _Parser:
             return self._number(token, self._advance())
         return self._literal(token)
 
-    def _parse_name(self) -> SyntaxNode:
+    def _parse_name(self) -> ast.SyntaxNode:
         leading = self.current.offset if self.current.kind == "." else None
         if leading is not None:
             self._advance()
@@ -428,9 +418,9 @@ class _Parser:
         if self.current.kind == "(":
             opened = self._advance()
             return self._call(opened.offset, prefix + first.text, None, self._arguments())
-        return Ident(first.offset, prefix + first.text)
+        return ast.Ident(first.offset, prefix + first.text)
 
-    def _message(self, name: str) -> SyntaxNode | None:
+    def _message(self, name: str) -> ast.SyntaxNode | None:
         """``a.b.C{...}`` if names and dots lead to a brace, else nothing is read."""
         ahead = self.position
         while self.tokens[ahead].kind == "." and self.tokens[ahead + 1].kind == "IDENT":
@@ -440,15 +430,15 @@ class _Parser:
             return None
         self.position = ahead
         opened = self._advance()
-        entries: list[Entry] = []
+        entries: list[ast.Entry] = []
         while self.current.kind not in ("}", ","):
             entries.append(self._field())
             if not self._has_more_entries("}"):
                 break
         self._close("}")
-        return Message(opened.offset, name, entries)
+        return ast.Message(opened.offset, name, entries)
 
-    def _field(self) -> Entry:
+    def _field(self) -> ast.Entry:
         optional = self._question()
         if self.current.kind not in ("IDENT", "ESCAPED"):
             expected = "IDENTIFIER, ESC_IDENTIFIER" if optional else _FIELDS
@@ -459,7 +449,7 @@ class _Parser:
                 self._stop(f"mismatched input '{self.current.text}' expecting {{{expected}}}")
         name = self._advance()
         colon = self._expect(":")
-        return Entry(colon.offset, name.text.strip("`"), self._expression(), optional=optional)
+        return ast.Entry(colon.offset, name.text.strip("`"), self._expression(), optional=optional)
 
     def _question(self) -> bool:
         if self.current.kind != "?":
@@ -491,8 +481,8 @@ class _Parser:
                 self._stop(f"mismatched input '{self.current.text}' expecting {{{order}}}")
         self._advance()
 
-    def _list(self, opened: Token) -> SyntaxNode:
-        items: list[SyntaxNode] = []
+    def _list(self, opened: Token) -> ast.SyntaxNode:
+        items: list[ast.SyntaxNode] = []
         optional = set()
         while self.current.kind not in ("]", ","):
             if self.current.kind != "?" and self.current.kind not in _STARTS:
@@ -503,47 +493,49 @@ class _Parser:
             if not self._has_more_entries("]"):
                 break
         self._close("]")
-        return ListNode(opened.offset, items, frozenset(optional))
+        return ast.ListNode(opened.offset, items, frozenset(optional))
 
-    def _map(self, opened: Token) -> SyntaxNode:
-        entries: list[Entry] = []
+    def _map(self, opened: Token) -> ast.SyntaxNode:
+        entries: list[ast.Entry] = []
         while self.current.kind not in ("}", ","):
             if self.current.kind != "?" and self.current.kind not in _STARTS:
                 self._no_operand(_OPERAND if entries else _OPERAND_OR["}"])
             optional = self._question()
             key = self._expression()
             colon = self._expect(":")
-            entries.append(Entry(colon.offset, key, self._expression(), optional=optional))
+            entries.append(ast.Entry(colon.offset, key, self._expression(), optional=optional))
             if not self._has_more_entries("}"):
                 break
         self._close("}")
-        return MapNode(opened.offset, entries)
+        return ast.MapNode(opened.offset, entries)
 
-    def _call(self, offset: int, name: str, target: SyntaxNode | None, args: list[SyntaxNode]) -> SyntaxNode:
+    def _call(
+        self, offset: int, name: str, target: ast.SyntaxNode | None, args: list[ast.SyntaxNode]
+    ) -> ast.SyntaxNode:
         if target is None and name.lstrip(".") in RESERVED:
-            return Call(offset, name, args)
+            return ast.Call(offset, name, args)
         try:
-            return expand(offset, name, target, args, self.version) or Call(offset, name, args, target)
+            return expand(offset, name, target, args, self.version) or ast.Call(offset, name, args, target)
         except MacroError as misuse:
             self._report(misuse.offset, misuse.message)
-            return Call(offset, name, args, target)
+            return ast.Call(offset, name, args, target)
 
-    def _number(self, sign: Token, token: Token) -> SyntaxNode:
+    def _number(self, sign: Token, token: Token) -> ast.SyntaxNode:
         if token.kind not in _NUMBERS:
             self._stop(f"no viable alternative at input '-{token.text}'")
         return self._constant(sign.offset, token.kind, "-" + token.text)
 
-    def _literal(self, token: Token) -> SyntaxNode:
+    def _literal(self, token: Token) -> ast.SyntaxNode:
         if token.kind in ("true", "false", "null"):
             constant = {"true": True, "false": False, "null": None}[token.kind]
-            return Literal(token.offset, NULL if constant is None else BOOL, constant)
+            return ast.Literal(token.offset, NULL if constant is None else BOOL, constant)
         return self._constant(token.offset, token.kind, token.text)
 
-    def _constant(self, offset: int, kind: str, text: str) -> SyntaxNode:
+    def _constant(self, offset: int, kind: str, text: str) -> ast.SyntaxNode:
         """Return a number or a text; what is wrong with it is reported."""
         result, read = _CONSTANTS[kind]
         try:
-            return Literal(offset, result, read(text))
+            return ast.Literal(offset, result, read(text))
         except ValueError as error:
             self._report(offset, str(error))
-            return Literal(offset, result, None)
+            return ast.Literal(offset, result, None)

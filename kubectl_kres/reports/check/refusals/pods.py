@@ -31,7 +31,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import HorizontalPodAutoscaler
 from kubectl_kres.quantity import ZERO, Quantity, parse
-from kubectl_kres.reports.account.account import room_for_revision
+from kubectl_kres.reports.account import room_for_revision
 from kubectl_kres.reports.changes.combined_answer import RefusedManifest
 from kubectl_kres.reports.check.context import CheckContext, EvaluatedWorkload, Rule
 from kubectl_kres.reports.check.finding import Diagnostic
@@ -47,7 +47,7 @@ from kubectl_kres.reports.rollout.rolling_update import if_started
 from kubectl_kres.reports.rollout.wanted_pods import pods_in_a_row, reach_of
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tekton.reports.pipeline import PipelineExplanation
-from kubectl_kres.tekton.rules.base.versions import version_of, version_remarks
+from kubectl_kres.tekton.rules.base.config import version_of, version_remarks
 
 
 def find_pods_missing(context: CheckContext) -> Iterator[Diagnostic]:

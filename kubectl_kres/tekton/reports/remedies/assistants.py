@@ -12,13 +12,12 @@ from kubectl_kres.admission.request.new_pod import quota_request
 from kubectl_kres.reports.common.explanation import Subject, Verdict
 from kubectl_kres.reports.common.parts import Edit, Remedy
 from kubectl_kres.reports.pod.verdict import verdict_of
-from kubectl_kres.reports.remedies.changed_objects import changed_policies, with_moved_bound
-from kubectl_kres.reports.remedies.engine import RemedySearch, State
+from kubectl_kres.reports.remedies.engine import RemedySearch, State, changed_policies, with_moved_bound
 from kubectl_kres.reports.remedies.words import join_words, raises
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun
 from kubectl_kres.tekton.reports.remedies.claim_remedies import claim_remedies
-from kubectl_kres.tekton.reports.remedies.config_edits import flag_edit
+from kubectl_kres.tekton.reports.remedies.run_trials import flag_edit
 from kubectl_kres.tekton.reports.remedies.security_remedies import FLAG
 from kubectl_kres.tekton.rules.controller.resolve import UsedPipeline
 from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace

@@ -8,17 +8,7 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Finding, Server
-from kubectl_kres.admission.quota.quota_admission import (
-    Key,
-    Quota,
-    amounts,
-    charges,
-    claim_request,
-    lacking_room,
-    price_of,
-    with_price,
-    without_price,
-)
+from kubectl_kres.admission.quota import quota_admission
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.volume_claims import with_default_class
 from kubectl_kres.model.objects import ObjectRef
@@ -26,12 +16,13 @@ from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.parts import DeleteObject, EditClaim, Remedy
-from kubectl_kres.reports.remedies.changed_objects import (
+from kubectl_kres.reports.remedies.engine import (
+    RemedySearch,
+    State,
     changed_policies,
     with_moved_bound,
     with_storage,
 )
-from kubectl_kres.reports.remedies.engine import RemedySearch, State
 from kubectl_kres.reports.remedies.words import BECAUSE, raises
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
@@ -81,7 +72,7 @@ class _ClaimSearch(RemedySearch[Sequence[ClaimAnswer]]):
         ]
         gone = [claim for run in state if run in self.ended_runs for claim in self.ended_runs[run]]
         policies = changed_policies(self.policies, state.values())
-        quotas = without_price(policies.quotas, self._price(gone, policies.quotas))
+        quotas = quota_admission.without_price(policies.quotas, self._price(gone, policies.quotas))
         return find_refused_claims(claims, structs.replace(policies, quotas=quotas), self.server)
 
     def passes(self, trial: Sequence[ClaimAnswer]) -> bool:
@@ -97,17 +88,24 @@ class _ClaimSearch(RemedySearch[Sequence[ClaimAnswer]]):
             price = self._price([with_default_class(claim.claim, policies) for claim in self.claims], policies.quotas)
         except Unparsable:
             return
-        raised = raises(policies, lacking_room(policies.quotas, price))
+        raised = raises(policies, quota_admission.lacking_room(policies.quotas, price))
         yield {**state, **{(edit.object, edit.field): edit for edit in raised}}
         # Runs whose claims hold nothing of what is short are left out.
         gone = self.find_fewest_parts([(ref, DeleteObject(ref)) for ref in [*self.ended_runs][:_MOST_RUNS]])
         yield self.reduce(gone, self.passes) if gone is not None else {}
 
-    def _price(self, claims: Iterable[PersistentVolumeClaim], quotas: Sequence[Quota]) -> dict[Key, int]:
+    def _price(
+        self, claims: Iterable[PersistentVolumeClaim], quotas: Sequence[quota_admission.Quota]
+    ) -> dict[quota_admission.Key, int]:
         """Return what claims cost. Raises Unparsable."""
-        price: dict[Key, int] = {}
+        price: dict[quota_admission.Key, int] = {}
         for claim in claims:
-            price = with_price(price, price_of(charges(claim_request(claim, self.server), quotas)))
+            price = quota_admission.with_price(
+                price,
+                quota_admission.price_of(
+                    quota_admission.charges(quota_admission.claim_request(claim, self.server), quotas)
+                ),
+            )
         return price
 
     def _widen(self, state: State, trial: Sequence[ClaimAnswer]) -> State | None:
@@ -151,7 +149,7 @@ def _find_fitting_size(answer: ClaimAnswer, size: Quantity, policies: Policies, 
 
 
 def _find_room(finding: Finding, policies: Policies) -> int:
-    used, hard = amounts(policies.quotas)
+    used, hard = quota_admission.amounts(policies.quotas)
     quota = finding.source.name if finding.source is not None else ""
     return hard[quota, finding.resource] - used.get((quota, finding.resource), 0)
 

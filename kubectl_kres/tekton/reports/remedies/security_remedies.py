@@ -9,14 +9,13 @@ from collections.abc import Iterator, Sequence
 from msgspec import structs
 
 from kubectl_kres.model.objects import Namespace
-from kubectl_kres.policies.rules.pod_security.compliant import compliant_spec, context_changes
-from kubectl_kres.policies.rules.pod_security.levels import standard_of
+from kubectl_kres.policies.rules.pod_security.levels import compliant_spec, context_changes, standard_of
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.parts import Edit, Remedy
 from kubectl_kres.reports.remedies.engine import RemedySearch, State
 from kubectl_kres.reports.remedies.words import join_words
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.reports.remedies.config_edits import flag_edit
+from kubectl_kres.tekton.reports.remedies.run_trials import flag_edit
 from kubectl_kres.tekton.reports.remedies.run_values import RunCase
 from kubectl_kres.tekton.rules.base.config import flags_of, merge_pod_templates
 from kubectl_kres.tekton.rules.controller.taskrun import SecuredPod, secured_pod, violations

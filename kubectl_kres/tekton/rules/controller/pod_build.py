@@ -20,16 +20,8 @@ from kubectl_kres.tekton.rules.base.config import TektonConfig, merge_pod_templa
 from kubectl_kres.tekton.rules.base.result import BuiltPod, Fields, ListOrder, SpecOrigin, webhook_refusal
 from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN, Variables, pod_name, replace_variables, variables_of
 from kubectl_kres.tekton.rules.controller.creation import unbuildable
-from kubectl_kres.tekton.rules.resources import config_defaults, step_resources
-from kubectl_kres.tekton.rules.resources import step_resources as task_level
+from kubectl_kres.tekton.rules.resources import config_defaults, container_draft
 from kubectl_kres.tekton.rules.resources import virtual_limitrange as limitrange_share
-from kubectl_kres.tekton.rules.resources.container_draft import (
-    ContainerDraft,
-    ResourceAmounts,
-    copies,
-    layout,
-    put_values,
-)
 from kubectl_kres.tekton.rules.resources.virtual_limitrange import VirtualLimitRange
 from kubectl_kres.tekton.rules.validation.declarations import Declaration, read_declarations, type_of
 from kubectl_kres.tekton.rules.validation.variable_faults import mounts, texts
@@ -242,16 +234,16 @@ def _build_pods(
 ) -> Iterator[BuiltPod]:
     entries: list[Entry] | None = list(config.assumed) if journal else None
     variables = variables_of(run.spec, spec)
-    inits, containers = layout(spec, run.spec.debug, config.flags, version, variables)
+    inits, containers = container_draft.layout(spec, run.spec.debug, config.flags, version, variables)
     drafts = [*inits, *containers]
     _values(run, spec, origin, fields, drafts, config, entries)
     result: dict[str, tuple[BuiltPod, list[ListOrder]]] = {}
     for order in config_defaults.prefix_orders(drafts, config.entries):
-        defaulted = copies(drafts)
+        defaulted = container_draft.copies(drafts)
         so_far = None if entries is None else [*entries]
         config_defaults.apply(defaulted, config.entries, order, config.source, so_far)
         for virtual in virtuals:
-            twins = copies(defaulted)
+            twins = container_draft.copies(defaulted)
             steps_taken = None if so_far is None else [*so_far]
             limitrange_share.fill_requests(twins, virtual, steps_taken)
             if steps_taken is not None and not virtual.searched:
@@ -270,7 +262,7 @@ def _values(
     spec: TaskSpec,
     origin: SpecOrigin,
     fields: Fields,
-    drafts: Sequence[ContainerDraft],
+    drafts: Sequence[container_draft.ContainerDraft],
     config: TektonConfig,
     journal: list[Entry] | None,
 ) -> None:
@@ -278,30 +270,34 @@ def _values(
     by_role = {role: [draft for draft in drafts if draft.role == role] for role in ("step", "sidecar", "injected")}
     if config.version == (1, 13, 0):
         _built_in(by_role["injected"], journal)
-    step_resources.write_task(drafts, spec, origin, journal)
-    step_resources.override(by_role["step"], spec, run.spec.step_specs, fields.step_specs, journal)
-    step_resources.override(by_role["sidecar"], spec, run.spec.sidecar_specs, fields.sidecar_specs, journal)
-    task_level.apply(by_role["step"], run.spec.compute_resources, fields.compute_resources, journal)
+    container_draft.write_task(drafts, spec, origin, journal)
+    container_draft.override(by_role["step"], spec, run.spec.step_specs, fields.step_specs, journal)
+    container_draft.override(by_role["sidecar"], spec, run.spec.sidecar_specs, fields.sidecar_specs, journal)
+    container_draft.apply_step_resources(by_role["step"], run.spec.compute_resources, fields.compute_resources, journal)
 
 
-def _built_in(drafts: Sequence[ContainerDraft], journal: list[Entry] | None) -> None:
+def _built_in(drafts: Sequence[container_draft.ContainerDraft], journal: list[Entry] | None) -> None:
     source = Source("Tekton", "v1.13.0")
     for draft in drafts:
         cpu, memory = map(parse, _BUILT_IN[draft.name])
         for side in SIDES:
-            put_values(draft, side, {"cpu": (cpu, source), "memory": (memory, source)}, "tekton/built-in", journal)
+            container_draft.put_values(
+                draft, side, {"cpu": (cpu, source), "memory": (memory, source)}, "tekton/built-in", journal
+            )
 
 
-def _key(drafts: Sequence[ContainerDraft]) -> str:
+def _key(drafts: Sequence[container_draft.ContainerDraft]) -> str:
     return repr([[_texts(draft.amounts_of(side)) for side in SIDES] for draft in drafts])
 
 
-def _texts(values: ResourceAmounts | None) -> dict[str, str] | None:
+def _texts(values: container_draft.ResourceAmounts | None) -> dict[str, str] | None:
     """Sorted, as nothing depends on the order of a map."""
     return {name: str(values[name]) for name in sorted(values)} if values else None
 
 
-def _pod(run: TaskRun, drafts: Sequence[ContainerDraft], config: TektonConfig, variables: Variables) -> Pod:
+def _pod(
+    run: TaskRun, drafts: Sequence[container_draft.ContainerDraft], config: TektonConfig, variables: Variables
+) -> Pod:
     meta = run.metadata
     template = merge_pod_templates(run.spec.pod_template, config.pod_template) or PodTemplate()
     attempts = len(run.status.retries_status or ())
@@ -324,7 +320,7 @@ def _pod(run: TaskRun, drafts: Sequence[ContainerDraft], config: TektonConfig, v
     return Pod(metadata, spec)
 
 
-def _container(draft: ContainerDraft) -> Container:
+def _container(draft: container_draft.ContainerDraft) -> Container:
     resources = ResourceRequirements(_texts(draft.limits), _texts(draft.requests), draft.claims or None)
     resource_requirements = None if draft.empty else resources
     return Container(name=draft.name, restart_policy=draft.restart or None, resources=resource_requirements)

@@ -9,18 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.provenance.journal import Problem, Source
-from kubectl_kres.tekton.model import (
-    Param,
-    Pipeline,
-    PipelineRun,
-    PipelineSpec,
-    Reference,
-    Step,
-    StepAction,
-    Task,
-    TaskRun,
-    TaskSpec,
-)
+from kubectl_kres.tekton import model
 from kubectl_kres.tekton.rules.base.result import MissingReference, SpecOrigin
 from kubectl_kres.tekton.rules.base.variables import parameters, replace_variables
 
@@ -34,9 +23,9 @@ class Lookups(Struct, frozen=True):
     known not to exist.
     """
 
-    tasks: Mapping[str, Task] = {}
-    step_actions: Mapping[str, StepAction] = {}
-    pipelines: Mapping[str, Pipeline] = {}
+    tasks: Mapping[str, model.Task] = {}
+    step_actions: Mapping[str, model.StepAction] = {}
+    pipelines: Mapping[str, model.Pipeline] = {}
     partial: Mapping[str, frozenset[str]] = {}
 
 
@@ -46,7 +35,7 @@ class UsedTask(Struct, frozen=True):
     ``unresolved``: what Tekton says of StepActions that do not exist, or do not fit.
     """
 
-    spec: TaskSpec
+    spec: model.TaskSpec
     origin: SpecOrigin
     gaps: tuple[MissingReference, ...] = ()
     unresolved: tuple[str, ...] = ()
@@ -55,12 +44,12 @@ class UsedTask(Struct, frozen=True):
 class UsedPipeline(Struct, frozen=True):
     """A Pipeline as a run uses it."""
 
-    spec: PipelineSpec
+    spec: model.PipelineSpec
     origin: SpecOrigin
     name: str
 
 
-def task_of(run: TaskRun, lookups: Lookups) -> UsedTask | MissingReference:
+def task_of(run: model.TaskRun, lookups: Lookups) -> UsedTask | MissingReference:
     """Return the Task of a run: embedded, by name, or as the run's status keeps it.
 
     What the status keeps is what the pod was made from: the object by that name is only named as the source where it
@@ -78,7 +67,7 @@ def task_of(run: TaskRun, lookups: Lookups) -> UsedTask | MissingReference:
     return result if result is not None else MissingReference("Task", "", "missing")
 
 
-def resolve_step_actions(spec: TaskSpec, origin: SpecOrigin, lookups: Lookups) -> UsedTask:
+def resolve_step_actions(spec: model.TaskSpec, origin: SpecOrigin, lookups: Lookups) -> UsedTask:
     """Return the spec with its StepActions put in. Source: taskrun/resources/taskspec.go GetStepActionsData."""
     if all(step.ref is None for step in spec.steps or ()):
         return UsedTask(spec, origin)
@@ -88,7 +77,7 @@ def resolve_step_actions(spec: TaskSpec, origin: SpecOrigin, lookups: Lookups) -
     return UsedTask(msgspec.structs.replace(spec, steps=steps), origin, tuple(gaps), tuple(texts))
 
 
-def pipeline_of(run: PipelineRun, lookups: Lookups) -> UsedPipeline | MissingReference:
+def pipeline_of(run: model.PipelineRun, lookups: Lookups) -> UsedPipeline | MissingReference:
     """Return the Pipeline of a run, found as ``task_of`` finds a Task. An embedded one has the run's name."""
     meta = run.metadata
     own_source = Source("PipelineRun", meta.name, meta.namespace)
@@ -99,13 +88,13 @@ def pipeline_of(run: PipelineRun, lookups: Lookups) -> UsedPipeline | MissingRef
     pipeline = _looked_up("Pipeline", ref, lookups.pipelines, lookups)
     if kept is not None:
         name = ref.name if ref is not None and ref.name else meta.name
-        if isinstance(pipeline, Pipeline) and pipeline.spec == kept:
+        if isinstance(pipeline, model.Pipeline) and pipeline.spec == kept:
             return _pipeline(pipeline)
         return UsedPipeline(kept, SpecOrigin(own_source.at_path("status.pipelineSpec")), name)
     return pipeline if isinstance(pipeline, MissingReference) else _pipeline(pipeline)
 
 
-def task_by_reference(ref: Reference, lookups: Lookups) -> UsedTask | MissingReference:
+def task_by_reference(ref: model.Reference, lookups: Lookups) -> UsedTask | MissingReference:
     """Return the Task that a reference names."""
     task = _looked_up("Task", ref, lookups.tasks, lookups)
     if isinstance(task, MissingReference):
@@ -114,17 +103,19 @@ def task_by_reference(ref: Reference, lookups: Lookups) -> UsedTask | MissingRef
     return resolve_step_actions(task.spec, SpecOrigin(Source("Task", meta.name, meta.namespace, "spec")), lookups)
 
 
-def _find_named_task(run: TaskRun, lookups: Lookups) -> UsedTask | MissingReference:
-    return task_by_reference(run.spec.task_ref or Reference(), lookups)
+def _find_named_task(run: model.TaskRun, lookups: Lookups) -> UsedTask | MissingReference:
+    return task_by_reference(run.spec.task_ref or model.Reference(), lookups)
 
 
-def _pipeline(item: Pipeline) -> UsedPipeline:
+def _pipeline(item: model.Pipeline) -> UsedPipeline:
     meta = item.metadata
     return UsedPipeline(item.spec, SpecOrigin(Source("Pipeline", meta.name, meta.namespace, "spec")), meta.name)
 
 
-def _looked_up(kind: str, ref: Reference | None, mapping: Mapping[str, T], lookups: Lookups) -> T | MissingReference:
-    ref = ref or Reference()
+def _looked_up(
+    kind: str, ref: model.Reference | None, mapping: Mapping[str, T], lookups: Lookups
+) -> T | MissingReference:
+    ref = ref or model.Reference()
     resolver = ref.resolver or ("bundles" if ref.bundle else "")
     if resolver:
         return MissingReference(kind, ref.name, "remote", resolver)
@@ -141,7 +132,9 @@ def _looked_up(kind: str, ref: Reference | None, mapping: Mapping[str, T], looku
     )
 
 
-def _resolve_step(step: Step, index: int, lookups: Lookups, gaps: list[MissingReference], texts: list[str]) -> Step:
+def _resolve_step(
+    step: model.Step, index: int, lookups: Lookups, gaps: list[MissingReference], texts: list[str]
+) -> model.Step:
     """Return a step with what its StepAction says; resources are always the step's own."""
     if step.ref is None:
         return step
@@ -173,7 +166,7 @@ def remarks(gaps: tuple[MissingReference, ...]) -> Iterator[str]:
         yield f"{gap}: whether it has a script or a working directory, which add init containers, is not known"
 
 
-def without_task(run: TaskRun, gap: MissingReference) -> Problem:
+def without_task(run: model.TaskRun, gap: MissingReference) -> Problem:
     """Return the condition of a run whose Task does not exist. Source: taskrun/resources/taskspec.go GetTaskData."""
     return _build_resolution_problem(f"error when listing tasks for taskRun {run.metadata.name}: {_not_found(gap)}")
 
@@ -185,7 +178,7 @@ def without_actions(sentences: Sequence[str]) -> tuple[Problem, ...]:
     return tuple(_build_resolution_problem(sentence) for sentence in sentences)
 
 
-def _find_param_faults(step: Step, index: int, declared: Sequence[Param]) -> Iterator[str]:
+def _find_param_faults(step: model.Step, index: int, declared: Sequence[model.Param]) -> Iterator[str]:
     """Return why a StepAction with these parameters cannot be put in its step; nothing if it can.
 
     Source: taskrun/resources/validate_params.go validateStepHasStepActionParameters.
@@ -198,17 +191,17 @@ def _find_param_faults(step: Step, index: int, declared: Sequence[Param]) -> Ite
         yield _at_step(step, index, f"non-existent params in Step: [{' '.join(missing)}]")
 
 
-def _not_there(step: Step, index: int, gap: MissingReference) -> str:
+def _not_there(step: model.Step, index: int, gap: MissingReference) -> str:
     """That the StepAction of a step does not exist."""
     return _at_step(step, index, _not_found(gap))
 
 
-def _at_step(step: Step, index: int, text: str) -> str:
+def _at_step(step: model.Step, index: int, text: str) -> str:
     """Source: taskrun/resources/taskspec.go GetStepActionsData."""
     return f'failed to resolve step ref for step "{step.name}" (index {index}): {text}'
 
 
-def without_pipeline(run: PipelineRun, gap: MissingReference) -> Problem:
+def without_pipeline(run: model.PipelineRun, gap: MissingReference) -> Problem:
     """Return the condition of a PipelineRun whose Pipeline does not exist.
 
     Source: pipelinerun/pipelinerun.go reconcile, pipelinerun/pipelinespec GetPipelineData.
@@ -219,7 +212,7 @@ def without_pipeline(run: PipelineRun, gap: MissingReference) -> Problem:
     return Problem("reconcile", "PipelineRun", text, RULE, "CouldntGetPipeline", "False")
 
 
-def without_pipeline_task(run: PipelineRun, pipeline: str, gap: MissingReference) -> Problem:
+def without_pipeline_task(run: model.PipelineRun, pipeline: str, gap: MissingReference) -> Problem:
     """Return the condition of a PipelineRun with a task whose Task does not exist: none of its tasks runs.
 
     Source: pipelinerun/pipelinerun.go resolvePipelineState.

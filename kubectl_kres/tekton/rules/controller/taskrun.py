@@ -21,32 +21,12 @@ from kubectl_kres.policies.rules.pod_security import levels
 from kubectl_kres.policies.rules.pod_security.baseline import Violation
 from kubectl_kres.policies.rules.pod_security.levels import detail, standard_of
 from kubectl_kres.provenance.journal import Assumption, Journal, Problem, Source
-from kubectl_kres.tekton.model import (
-    Param,
-    PodTemplate,
-    Reference,
-    Sidecar,
-    Step,
-    Task,
-    TaskRun,
-    TaskRunSpec,
-    TaskSpec,
-    Volume,
-    WorkspaceBinding,
-)
+from kubectl_kres.tekton import model
 from kubectl_kres.tekton.rules.base.config import Flags, TektonConfig, flags_of, merge_pod_templates
 from kubectl_kres.tekton.rules.base.result import BuiltPod, Fields, MissingReference, fields_below, refused_object
 from kubectl_kres.tekton.rules.base.variables import pod_name, variables_of
-from kubectl_kres.tekton.rules.controller import creation
+from kubectl_kres.tekton.rules.controller import creation, resolve
 from kubectl_kres.tekton.rules.controller.pod_build import pods
-from kubectl_kres.tekton.rules.controller.resolve import (
-    Lookups,
-    UsedTask,
-    remarks,
-    task_of,
-    without_actions,
-    without_task,
-)
 from kubectl_kres.tekton.rules.controller.workspace_claims import ClaimAnswer, admit_claims, claims_of, task_problem
 from kubectl_kres.tekton.rules.resources.container_draft import layout
 from kubectl_kres.tekton.rules.resources.virtual_limitrange import VirtualLimitRange, virtuals
@@ -86,7 +66,7 @@ def enforces_level(namespace: Namespace | None) -> bool:
 
 
 def secured_pod(
-    run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flags: Flags, version: tuple[int, int]
+    run: model.TaskRun, spec: model.TaskSpec, template: model.PodTemplate | None, flags: Flags, version: tuple[int, int]
 ) -> SecuredPod:
     """Return the pod of a run. ``template``: the run's with the default one; ``version``: the API server's.
 
@@ -94,7 +74,7 @@ def secured_pod(
     """
     inits, containers = layout(spec, run.spec.debug, flags, version, variables_of(run.spec, spec))
     steps, sidecars = spec.steps or (), spec.sidecars or ()
-    pod = template or PodTemplate()
+    pod = template or model.PodTemplate()
 
     def container(name: str, role: str, number: int) -> dict[str, Any]:
         if name in unknown:
@@ -132,15 +112,15 @@ def secured_pod(
     )
 
 
-def assistant_pod(template: PodTemplate | None, flags: Flags) -> SecuredPod:
+def assistant_pod(template: model.PodTemplate | None, flags: Flags) -> SecuredPod:
     """Return the pod of an affinity assistant. Source: reconciler/pipelinerun/affinity_assistant.go."""
-    pod = template or PodTemplate()
+    pod = template or model.PodTemplate()
     own_containers = [_container("affinity-assistant", added_context(pod, flags))]
     spec = {"securityContext": pod.security_context or {}, "initContainers": [], "containers": own_containers}
     return SecuredPod(spec, frozenset({"affinity-assistant"}))
 
 
-def added_context(template: PodTemplate, flags: Flags, scripts: Sequence[str] = ()) -> Raw | None:
+def added_context(template: model.PodTemplate, flags: Flags, scripts: Sequence[str] = ()) -> Raw | None:
     """Return the security context of a container that Tekton adds. ``scripts``: those that it puts in place."""
     if not flags.security_context:
         return None
@@ -149,7 +129,7 @@ def added_context(template: PodTemplate, flags: Flags, scripts: Sequence[str] = 
     return WINDOWS if (template.node_selector or {}).get("kubernetes.io/os") == "windows" else LINUX
 
 
-def step_context(step: Step, template: Step | None) -> Raw | None:
+def step_context(step: model.Step, template: model.Step | None) -> Raw | None:
     """Return a step's security context with what the step template adds, field by field; lists are the step's.
 
     Source: v1/merge.go MergeStepsWithStepTemplate.
@@ -179,7 +159,7 @@ def violations(pod: SecuredPod, namespace: Namespace, minor: int) -> tuple[Viola
     return levels.violations(level, {"metadata": {}, "spec": pod.spec}, minor)
 
 
-def _is_hidden(part: Step | Sidecar) -> bool:
+def _is_hidden(part: model.Step | model.Sidecar) -> bool:
     return _HIDDEN in (_mapping(part.security_context) or {})
 
 
@@ -187,7 +167,7 @@ def _container(name: str, context: Any) -> dict[str, Any]:
     return {"name": name, "securityContext": _mapping(context) or {}}
 
 
-def _ports(sidecar: Sidecar) -> list[Raw]:
+def _ports(sidecar: model.Sidecar) -> list[Raw]:
     return (
         [port for port in sidecar.ports or () if isinstance(port, Mapping)] if isinstance(sidecar.ports, list) else []
     )
@@ -205,11 +185,11 @@ def _merge_maps(over: Raw, under: Raw) -> dict[str, Any]:
     return result
 
 
-def _volume(volume: Volume) -> Raw:
+def _volume(volume: model.Volume) -> Raw:
     return dict(_fields(volume))
 
 
-def _fields(volume: Volume) -> Iterator[tuple[str, Any]]:
+def _fields(volume: model.Volume) -> Iterator[tuple[str, Any]]:
     for field, name in zip(volume.__struct_fields__, volume.__struct_encode_fields__, strict=True):
         value = getattr(volume, field)
         if value is not None:
@@ -222,7 +202,7 @@ class RunNamespace(Struct, frozen=True):
     policies: Policies
     server: Server
     config: TektonConfig
-    lookups: Lookups
+    lookups: resolve.Lookups
     virtuals: tuple[VirtualLimitRange, ...]
     namespace: Namespace | None = None
 
@@ -270,12 +250,12 @@ def world_of(
     policies: Policies,
     server: Server,
     config: TektonConfig,
-    lookups: Lookups | None = None,
+    lookups: resolve.Lookups | None = None,
     *,
     namespace: Namespace | None = None,
 ) -> RunNamespace:
     """Return what all runs of a namespace share. ``namespace``: itself, for its labels; None: not known."""
-    return RunNamespace(policies, server, config, lookups or Lookups(), virtuals(policies.limits), namespace)
+    return RunNamespace(policies, server, config, lookups or resolve.Lookups(), virtuals(policies.limits), namespace)
 
 
 def send_object(raw: Mapping[str, Any], world: RunNamespace, *, exists: bool = False) -> SendOutcome:
@@ -296,10 +276,10 @@ def send_object(raw: Mapping[str, Any], world: RunNamespace, *, exists: bool = F
 
 
 def task_run(
-    run: TaskRun,
+    run: model.TaskRun,
     world: RunNamespace,
     *,
-    task: UsedTask | None = None,
+    task: resolve.UsedTask | None = None,
     fields: Fields | None = None,
     journal: bool = True,
     counted: bool = False,
@@ -311,12 +291,12 @@ def task_run(
     steps (lists of many runs). counted: its pod exists and is in ``used`` of the quotas already. existing: names of
     claims that are there. A run that has a pod is answered as if the pod were made now.
     """
-    result = task if task is not None else task_of(run, world.lookups)
+    result = task if task is not None else resolve.task_of(run, world.lookups)
     if isinstance(result, MissingReference):
         gone = result.why == "missing" and result.name and not run.status.pod_name
-        return (RunResult(problem=without_task(run, result)),) if gone else result
+        return (RunResult(problem=resolve.without_task(run, result)),) if gone else result
     if result.unresolved and not run.status.pod_name:
-        return tuple(RunResult(problem=without_action) for without_action in without_actions(result.unresolved))
+        return tuple(RunResult(problem=without_action) for without_action in resolve.without_actions(result.unresolved))
     flags = flags_of(run.status.provenance, world.config.flags)
     config = msgspec.structs.replace(world.config, flags=flags)
     run_fields = fields or fields_below(Source("TaskRun", run.metadata.name, run.metadata.namespace, "spec"))
@@ -332,7 +312,7 @@ def task_run(
     template = merge_pod_templates(run.spec.pod_template, config.pod_template)
     if isinstance(answers[0], BuiltPod):
         answers = creation.unmountable(run, result.spec, template, config.flags) or answers
-    assumed = (*(Assumption("", "tekton/step-action-unknown", text) for text in remarks(result.gaps)),)
+    assumed = (*(Assumption("", "tekton/step-action-unknown", text) for text in resolve.remarks(result.gaps)),)
     secured = secured_pod(run, result.spec, template, flags, version) if enforces_level(world.namespace) else None
     if secured is not None and secured.unknown:
         text = f"what the security contexts of {', '.join(secured.unknown)} say is not known: taken as sound"
@@ -351,7 +331,7 @@ class ClaimRefusal(Struct, frozen=True):
     problem: Problem
 
 
-def claim_refusals(run: TaskRun, world: RunNamespace, existing: Collection[str] = ()) -> tuple[ClaimRefusal, ...]:
+def claim_refusals(run: model.TaskRun, world: RunNamespace, existing: Collection[str] = ()) -> tuple[ClaimRefusal, ...]:
     """Return what refuses a claim of the run's workspaces; none where all of them are made, or are there.
 
     They are made in the order of the workspaces, before the pod. Source: reconciler/taskrun/taskrun.go reconcile.
@@ -365,18 +345,22 @@ def claim_refusals(run: TaskRun, world: RunNamespace, existing: Collection[str] 
     )
 
 
-def default_task_run(task: Task) -> TaskRun:
+def default_task_run(task: model.Task) -> model.TaskRun:
     """Return a run of the Task with defaults, as ``tkn task start`` makes one; it is named like the Task.
 
     It has all that it needs, but not known what: parameters without a default stay names.
     """
     meta, spec = task.metadata, task.spec
-    params = tuple(Param(param.name, f"$(params.{param.name})") for param in spec.params or () if param.default is None)
-    workspaces = tuple(
-        WorkspaceBinding(workspace.name) for workspace in spec.workspaces or () if not workspace.optional
+    params = tuple(
+        model.Param(param.name, f"$(params.{param.name})") for param in spec.params or () if param.default is None
     )
-    run = TaskRunSpec(task_ref=Reference(name=meta.name), params=params or None, workspaces=workspaces or None)
-    return TaskRun(Metadata(name=meta.name, namespace=meta.namespace), run)
+    workspaces = tuple(
+        model.WorkspaceBinding(workspace.name) for workspace in spec.workspaces or () if not workspace.optional
+    )
+    run = model.TaskRunSpec(
+        task_ref=model.Reference(name=meta.name), params=params or None, workspaces=workspaces or None
+    )
+    return model.TaskRun(Metadata(name=meta.name, namespace=meta.namespace), run)
 
 
 def distinct_results(results: Iterator[RunResult]) -> tuple[RunResult, ...]:
@@ -392,7 +376,7 @@ def distinct_results(results: Iterator[RunResult]) -> tuple[RunResult, ...]:
 
 
 def _results(
-    run: TaskRun,
+    run: model.TaskRun,
     answers: tuple[BuiltPod, ...] | tuple[Problem, ...],
     assumed: Journal,
     world: RunNamespace,
@@ -423,7 +407,7 @@ def _results(
 
 
 def _admit_with_retries(
-    run: TaskRun, answer: BuiltPod, world: RunNamespace, *, journal: bool, counted: bool
+    run: model.TaskRun, answer: BuiltPod, world: RunNamespace, *, journal: bool, counted: bool
 ) -> Iterator[Outcome]:
     """Yield what admission says of the pod; what is refused for good is tried as often as the run may, each time anew
     named.

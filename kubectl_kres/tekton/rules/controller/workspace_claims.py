@@ -21,7 +21,7 @@ from kubectl_kres.model.objects import Metadata, decode_object
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import PipelineRun, TaskRun, WorkspaceBinding
-from kubectl_kres.tekton.rules.base.versions import TektonVersion, has_change
+from kubectl_kres.tekton.rules.base.config import TektonVersion, has_change
 
 #: Up to so many claims every order is tried; of more each one is tried as the last.
 _MOST_ORDERED = 4

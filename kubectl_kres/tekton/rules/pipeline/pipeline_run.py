@@ -15,9 +15,8 @@ from msgspec import Struct, structs
 from kubectl_kres.admission.base.draft import Quantities
 from kubectl_kres.admission.base.outcome import Outcome, Refusal
 from kubectl_kres.admission.quota.quota_admission import charges, count_request, with_used
-from kubectl_kres.admission.request.made_objects import of_struct, revision_raw
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
-from kubectl_kres.admission.request.pod_objects import Creation, made_pod, refusals_of
+from kubectl_kres.admission.request.pod_objects import Creation, made_pod, of_struct, refusals_of, revision_raw
 from kubectl_kres.model.objects import Metadata, OwnerReference
 from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
 from kubectl_kres.provenance.journal import Problem, Source
@@ -26,13 +25,7 @@ from kubectl_kres.tekton.model import PipelineRun, PipelineSpec, PipelineTask, P
 from kubectl_kres.tekton.rules.base.config import merge_pod_templates
 from kubectl_kres.tekton.rules.base.result import MissingReference, SpecOrigin, refused_object
 from kubectl_kres.tekton.rules.base.variables import PIPELINE, PIPELINE_RUN
-from kubectl_kres.tekton.rules.controller.resolve import (
-    UsedPipeline,
-    UsedTask,
-    task_of,
-    without_pipeline,
-    without_pipeline_task,
-)
+from kubectl_kres.tekton.rules.controller import resolve, workspace_claims
 from kubectl_kres.tekton.rules.controller.taskrun import (
     ClaimRefusal,
     RunNamespace,
@@ -41,17 +34,6 @@ from kubectl_kres.tekton.rules.controller.taskrun import (
     passed_limits,
     refusal,
     task_run,
-)
-from kubectl_kres.tekton.rules.controller.workspace_claims import (
-    SET_REASON,
-    ClaimAnswer,
-    WorkspaceClaim,
-    assistants_claims,
-    claims_of,
-    find_refused_claims,
-    pipeline_problem,
-    set_failure,
-    set_problem,
 )
 from kubectl_kres.tekton.rules.controller.workspace_claims import find_refused_claims as refused_claims
 from kubectl_kres.tekton.rules.pipeline.dag import largest_at_once
@@ -79,7 +61,7 @@ class Assistant(Struct, frozen=True):
     labels: Mapping[str, str]
     pod: Pod
     outcomes: tuple[Outcome, ...]
-    claims: tuple[ClaimAnswer, ...] = ()
+    claims: tuple[workspace_claims.ClaimAnswer, ...] = ()
     tasks: tuple[str, ...] = ()
     exists: bool = False
     objects: tuple[tuple[Creation, tuple[Refusal, ...]], ...] = ()
@@ -128,7 +110,7 @@ class Assistant(Struct, frozen=True):
 
 def assistants(
     run: PipelineRun,
-    pipeline: UsedPipeline,
+    pipeline: resolve.UsedPipeline,
     world: RunNamespace,
     *,
     claims: Collection[str] = (),
@@ -143,7 +125,9 @@ def assistants(
     result = []
     for workspace in _list_assistant_workspaces(run, flags.coschedule):
         assistant = _assistant(run, pipeline, workspace, world)
-        own_claims = assistants_claims(run, assistant.name, claims) if flags.coschedule in PER_RUN else ()
+        own_claims = (
+            workspace_claims.assistants_claims(run, assistant.name, claims) if flags.coschedule in PER_RUN else ()
+        )
         # They are made before the first TaskRun.
         objects = () if started else tuple(_admit_objects(assistant, policies, world))
         for creation, refusals in objects:
@@ -153,7 +137,7 @@ def assistants(
         result.append(
             structs.replace(
                 assistant,
-                claims=find_refused_claims(own_claims, world.policies, world.server),
+                claims=workspace_claims.find_refused_claims(own_claims, world.policies, world.server),
                 tasks=tuple(_tasks(run, pipeline, workspace)),
                 exists=f"{assistant.name}-0" in pods,
                 objects=objects,
@@ -212,7 +196,7 @@ def _list_assistant_workspaces(run: PipelineRun, coschedule: str) -> Iterator[st
                 yield workspace.name
 
 
-def _tasks(run: PipelineRun, pipeline: UsedPipeline, workspace: str) -> Iterator[str]:
+def _tasks(run: PipelineRun, pipeline: resolve.UsedPipeline, workspace: str) -> Iterator[str]:
     """Yield the tasks whose pods must be on the assistant's node: all, or those whose last volume is the workspace's.
 
     Source: reconciler/pipelinerun/pipelinerun.go getTaskrunWorkspaces.
@@ -238,7 +222,7 @@ def _list_used_workspaces(task: PipelineTask, backed: Collection[str]) -> Iterat
             yield name
 
 
-def _assistant(run: PipelineRun, pipeline: UsedPipeline, workspace: str, world: RunNamespace) -> Assistant:
+def _assistant(run: PipelineRun, pipeline: resolve.UsedPipeline, workspace: str, world: RunNamespace) -> Assistant:
     meta = run.metadata
     name = assistant_name(workspace, meta.name)
     labels = {
@@ -407,7 +391,7 @@ class PipelineAnswer(Struct, frozen=True):
     peaks: tuple[Peak, ...] = ()
     assistants: tuple[Assistant, ...] = ()
     finished: frozenset[str] = frozenset()
-    claims: tuple[WorkspaceClaim, ...] = ()
+    claims: tuple[workspace_claims.WorkspaceClaim, ...] = ()
     refusals: tuple[ClaimRefusal, ...] = ()
 
 
@@ -439,7 +423,7 @@ def pipeline_run(
     together = find_peaks(result, results, done)
     not_made = refused_runs(result, done, task_runs, world)
     results |= {name: (RunResult(problem=problem),) for name, problem in not_made.items()}
-    own_claims = () if world.config.flags.coschedule in PER_RUN else claims_of(run, claims)
+    own_claims = () if world.config.flags.coschedule in PER_RUN else workspace_claims.claims_of(run, claims)
     if run.status.child_references:
         # They are made before the first TaskRun.
         own_claims = tuple(structs.replace(claim, exists=True) for claim in own_claims)
@@ -452,7 +436,7 @@ def pipeline_run(
 
 
 def _claim_refusals(
-    run: PipelineRun, claims: Sequence[WorkspaceClaim], world: RunNamespace
+    run: PipelineRun, claims: Sequence[workspace_claims.WorkspaceClaim], world: RunNamespace
 ) -> tuple[ClaimRefusal, ...]:
     """Return what refuses a claim of the run's workspaces, which are made before its first TaskRun.
 
@@ -462,7 +446,7 @@ def _claim_refusals(
         return ()
     version = world.config.version
     return tuple(
-        ClaimRefusal(answer, outcome, pipeline_problem(run, answer, outcome.refusal, version))
+        ClaimRefusal(answer, outcome, workspace_claims.pipeline_problem(run, answer, outcome.refusal, version))
         for answer in refused_claims(claims, world.policies, world.server)
         for outcome in answer.outcomes
         if outcome.refusal is not None
@@ -471,7 +455,7 @@ def _claim_refusals(
 
 def _without_pipeline(run: PipelineRun, gap: MissingReference) -> Plan:
     origin = SpecOrigin(Source("Pipeline", gap.name, run.metadata.namespace, "spec"))
-    return Plan(UsedPipeline(PipelineSpec(), origin, gap.name), problem=without_pipeline(run, gap))
+    return Plan(resolve.UsedPipeline(PipelineSpec(), origin, gap.name), problem=resolve.without_pipeline(run, gap))
 
 
 def _set_refusals(run: PipelineRun, assistants: Sequence[Assistant]) -> Iterator[ClaimRefusal]:
@@ -479,7 +463,9 @@ def _set_refusals(run: PipelineRun, assistants: Sequence[Assistant]) -> Iterator
         for answer in assistant.claims:
             for outcome in answer.outcomes:
                 if outcome.refusal is not None and outcome.refusal.code == 422:
-                    yield ClaimRefusal(answer, outcome, set_problem(run, assistant.name, outcome.refusal))
+                    yield ClaimRefusal(
+                        answer, outcome, workspace_claims.set_problem(run, assistant.name, outcome.refusal)
+                    )
 
 
 def sets_problem(run: PipelineRun, made: Sequence[Assistant]) -> Problem:
@@ -490,7 +476,13 @@ def sets_problem(run: PipelineRun, made: Sequence[Assistant]) -> Problem:
     refused = [(assistant.name, refusal) for assistant in made for refusal in assistant.refused_set[:1]]
     errors = " ".join(f"failed to create StatefulSet {name}: {refusal.message}" for name, refusal in refused)
     about = refused_object("PipelineRun", refused[0][1], len(refused))
-    return structs.replace(about, stage="create", message=set_failure(run, errors), reason=SET_REASON, status="False")
+    return structs.replace(
+        about,
+        stage="create",
+        message=workspace_claims.set_failure(run, errors),
+        reason=workspace_claims.SET_REASON,
+        status="False",
+    )
 
 
 def _lacks_params(run: PipelineRun, plan: Plan) -> Problem | None:
@@ -517,7 +509,7 @@ def _task_not_there(run: PipelineRun, plan: Plan) -> Problem | None:
     for task in plan.tasks:
         gap = task.gap
         if gap is not None and gap.why == "missing" and gap.name and task.name not in started:
-            return without_pipeline_task(run, plan.pipeline.name, gap)
+            return resolve.without_pipeline_task(run, plan.pipeline.name, gap)
     return None
 
 
@@ -533,9 +525,9 @@ def one_task(
     if problem is not None:
         return (RunResult(problem=problem),)
     child = (children or {}).get(task.names[0]) if task.names else None
-    child_task = task_of(child, world.lookups) if child is not None else None
+    child_task = resolve.task_of(child, world.lookups) if child is not None else None
     used = task.task
-    if isinstance(child_task, UsedTask) and (used is None or child_task.spec != used.spec):
+    if isinstance(child_task, resolve.UsedTask) and (used is None or child_task.spec != used.spec):
         used = child_task
     if used is None:
         return ()

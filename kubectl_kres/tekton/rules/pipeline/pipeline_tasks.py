@@ -10,41 +10,13 @@ from msgspec import Struct
 
 from kubectl_kres.model.objects import Metadata
 from kubectl_kres.provenance.journal import Problem, Source
-from kubectl_kres.tekton.model import (
-    ClaimVolume,
-    IncludeParams,
-    Matrix,
-    Param,
-    Pipeline,
-    PipelineRun,
-    PipelineRunSpec,
-    PipelineTask,
-    PipelineTaskRunSpec,
-    Reference,
-    TaskRun,
-    TaskRunSpec,
-    Timeouts,
-    WorkspaceBinding,
-)
+from kubectl_kres.tekton import model
+from kubectl_kres.tekton.rules.base import variables
 from kubectl_kres.tekton.rules.base.amounts import go_text, seconds
 from kubectl_kres.tekton.rules.base.config import merge_pod_templates
 from kubectl_kres.tekton.rules.base.result import Fields, MissingReference, fields_below
 from kubectl_kres.tekton.rules.base.task_order import waits_for
-from kubectl_kres.tekton.rules.base.variables import (
-    PIPELINE_RUN,
-    PIPELINE_TASK,
-    child_name,
-    parameters,
-    replace_variables,
-)
-from kubectl_kres.tekton.rules.controller.resolve import (
-    Lookups,
-    UsedPipeline,
-    UsedTask,
-    pipeline_of,
-    resolve_step_actions,
-    task_by_reference,
-)
+from kubectl_kres.tekton.rules.controller import resolve
 from kubectl_kres.tekton.rules.pipeline.dag import cycle_in
 
 #: A whole array in place of a value, and of one of several; only there may the star be left out.
@@ -52,13 +24,13 @@ _WHOLE_ARRAY = re.compile(r"\$\(params(?:\.|\[[\"'])([A-Za-z0-9_.-]+?)(?:[\"']\]
 _RESULT_ARRAY = re.compile(r"\$\(tasks\.[^()]+\[\*\]\)")
 
 
-def values_of(params: Sequence[Param] | None, declared: Sequence[Param] | None) -> dict[str, Any]:
+def values_of(params: Sequence[model.Param] | None, declared: Sequence[model.Param] | None) -> dict[str, Any]:
     """Return the parameters of a PipelineRun: as given, else the Pipeline's defaults."""
     result = {param.name: param.default for param in declared or () if param.default is not None}
     return result | {param.name: param.value for param in params or ()}
 
 
-def runs(matrix: Matrix | None, params: Mapping[str, Any]) -> int | None:
+def runs(matrix: model.Matrix | None, params: Mapping[str, Any]) -> int | None:
     """The number of runs, 1 without a matrix; None where it depends on the result of a task.
 
     Source: apis/pipeline/v1/matrix_types.go FanOut, CountCombinations.
@@ -104,7 +76,7 @@ def _array(value: Any) -> list[Any] | None:
     return [*value] if isinstance(value, list | tuple) else None
 
 
-def _is_added_combination(include: IncludeParams, lists: Mapping[str, Sequence[Any]]) -> bool:
+def _is_added_combination(include: model.IncludeParams, lists: Mapping[str, Sequence[Any]]) -> bool:
     """Return whether an explicit combination is one more: it names a value that no combination of the lists has."""
     if not lists:
         return True
@@ -120,20 +92,20 @@ class Planned(Struct, frozen=True):
     """
 
     name: str
-    run: TaskRun
+    run: model.TaskRun
     fields: Fields
     names: tuple[str, ...]
     after: tuple[str, ...] = ()
     is_finally: bool = False
     number: int | None = 1
-    task: UsedTask | None = None
+    task: resolve.UsedTask | None = None
     gap: MissingReference | None = None
 
 
 class Plan(Struct, frozen=True):
     """The tasks in the Pipeline's order, then ``finally``. problem: why none runs. cycle: tasks that wait in a ring."""
 
-    pipeline: UsedPipeline
+    pipeline: resolve.UsedPipeline
     tasks: tuple[Planned, ...] = ()
     problem: Problem | None = None
     cycle: tuple[str, ...] = ()
@@ -144,12 +116,12 @@ class Plan(Struct, frozen=True):
         return {task.name: task.after for task in self.tasks if not task.is_finally}
 
 
-def plan(run: PipelineRun, lookups: Lookups, minutes: int = 60) -> Plan | MissingReference:
+def plan(run: model.PipelineRun, lookups: resolve.Lookups, minutes: int = 60) -> Plan | MissingReference:
     """Return the TaskRuns of a run, or what is missing to tell. ``minutes``: how long runs may take that do not say so.
 
     Source: reconciler/pipelinerun/pipelinerun.go, apis/pipeline/v1/pipelinerun_types.go GetTaskRunSpec.
     """
-    result = pipeline_of(run, lookups)
+    result = resolve.pipeline_of(run, lookups)
     if isinstance(result, MissingReference):
         return result
     spec = result.spec
@@ -163,18 +135,20 @@ def plan(run: PipelineRun, lookups: Lookups, minutes: int = 60) -> Plan | Missin
     return Plan(result, tasks, _wrong_name(run, tasks), cycle_in(graph))
 
 
-def default_pipeline_run(pipeline: Pipeline) -> PipelineRun:
+def default_pipeline_run(pipeline: model.Pipeline) -> model.PipelineRun:
     """Return a run of the Pipeline with nothing but defaults; it is named like the Pipeline.
 
     It has all that it needs, but not known what: parameters without a default stay names.
     """
     meta = Metadata(name=pipeline.metadata.name, namespace=pipeline.metadata.namespace)
     bare = (param.name for param in pipeline.spec.params or () if param.default is None)
-    params = tuple(Param(name, f"$(params.{name})") for name in bare)
-    return PipelineRun(meta, PipelineRunSpec(pipeline_ref=Reference(name=meta.name), params=params or None))
+    params = tuple(model.Param(name, f"$(params.{name})") for name in bare)
+    return model.PipelineRun(
+        meta, model.PipelineRunSpec(pipeline_ref=model.Reference(name=meta.name), params=params or None)
+    )
 
 
-def _wrong_name(run: PipelineRun, tasks: Sequence[Planned]) -> Problem | None:
+def _wrong_name(run: model.PipelineRun, tasks: Sequence[Planned]) -> Problem | None:
     """Return the problem of an entry of ``taskRunSpecs`` for a task that does not exist, which ends the run."""
     known_names = {task.name for task in tasks}
     for entry in run.spec.task_run_specs or ():
@@ -191,10 +165,10 @@ def _wrong_name(run: PipelineRun, tasks: Sequence[Planned]) -> Problem | None:
 
 
 def _plan_task(
-    task: PipelineTask,
-    run: PipelineRun,
-    pipeline: UsedPipeline,
-    lookups: Lookups,
+    task: model.PipelineTask,
+    run: model.PipelineRun,
+    pipeline: resolve.UsedPipeline,
+    lookups: resolve.Lookups,
     params: Mapping[str, Any],
     timeout: str | None,
     *,
@@ -204,7 +178,7 @@ def _plan_task(
     source = Source("PipelineRun", run.metadata.name, run.metadata.namespace, f"spec.taskRunSpecs[{index}]")
     number = runs(task.matrix, params)
     names = _names(run, task, number)
-    name = names[0] if names else child_name(run.metadata.name, f"-{task.name}")
+    name = names[0] if names else variables.child_name(run.metadata.name, f"-{task.name}")
     created_run = _task_run(task, run, entry, name, timeout, _params(task, params))
     result = _task(task, pipeline, lookups, is_finally=is_finally)
     return Planned(
@@ -220,12 +194,12 @@ def _plan_task(
     )
 
 
-def _entry(run: PipelineRun, name: str) -> tuple[int, PipelineTaskRunSpec]:
+def _entry(run: model.PipelineRun, name: str) -> tuple[int, model.PipelineTaskRunSpec]:
     """Return the last entry for a task, whose values count as a whole; templates are merged, later ones over earlier
     ones.
     """
     template = run.spec.task_run_template.pod_template if run.spec.task_run_template is not None else None
-    pipeline_task_run_spec, position = PipelineTaskRunSpec(name), 0
+    pipeline_task_run_spec, position = model.PipelineTaskRunSpec(name), 0
     for index, entry in enumerate(run.spec.task_run_specs or ()):
         if entry.pipeline_task_name == name:
             pipeline_task_run_spec, position = entry, index
@@ -235,15 +209,15 @@ def _entry(run: PipelineRun, name: str) -> tuple[int, PipelineTaskRunSpec]:
         pipeline_task_run_spec.step_specs,
         pipeline_task_run_spec.sidecar_specs,
     )
-    return position, PipelineTaskRunSpec(name, *values, template, pipeline_task_run_spec.timeout)
+    return position, model.PipelineTaskRunSpec(name, *values, template, pipeline_task_run_spec.timeout)
 
 
-def _timeout(run: PipelineRun, minutes: int, *, is_finally: bool) -> str | None:
+def _timeout(run: model.PipelineRun, minutes: int, *, is_finally: bool) -> str | None:
     """Return what the PipelineRun's timeouts leave to each task of a part; None: what config-defaults says.
 
     Source: reconciler/pipelinerun/pipelinerun.go pipelineRunTimeout.
     """
-    timeouts = run.spec.timeouts or Timeouts()
+    timeouts = run.spec.timeouts or model.Timeouts()
     own_value, other = (timeouts.finally_, timeouts.tasks) if is_finally else (timeouts.tasks, timeouts.finally_)
     length = seconds(own_value) if own_value is not None else None
     if own_value is None and other is not None:
@@ -255,16 +229,16 @@ def _timeout(run: PipelineRun, minutes: int, *, is_finally: bool) -> str | None:
 
 
 def _task_run(
-    task: PipelineTask,
-    run: PipelineRun,
-    entry: PipelineTaskRunSpec,
+    task: model.PipelineTask,
+    run: model.PipelineRun,
+    entry: model.PipelineTaskRunSpec,
     name: str,
     timeout: str | None,
-    params: tuple[Param, ...],
-) -> TaskRun:
+    params: tuple[model.Param, ...],
+) -> model.TaskRun:
     meta = run.metadata
-    labels = {PIPELINE_RUN: meta.name, PIPELINE_TASK: task.name}
-    spec = TaskRunSpec(
+    labels = {variables.PIPELINE_RUN: meta.name, variables.PIPELINE_TASK: task.name}
+    spec = model.TaskRunSpec(
         task_ref=task.task_ref,
         task_spec=task.task_spec,
         compute_resources=entry.compute_resources,
@@ -276,10 +250,10 @@ def _task_run(
         timeout=entry.timeout or task.timeout or timeout,
         retries=task.retries,
     )
-    return TaskRun(Metadata(name=name, namespace=meta.namespace, labels=labels), spec)
+    return model.TaskRun(Metadata(name=name, namespace=meta.namespace, labels=labels), spec)
 
 
-def _bindings(task: PipelineTask, run: PipelineRun) -> tuple[WorkspaceBinding, ...]:
+def _bindings(task: model.PipelineTask, run: model.PipelineRun) -> tuple[model.WorkspaceBinding, ...]:
     """Return what the run's workspaces are bound to: a claim that is made from a template is one by then.
 
     Source: pipelinerun/pipelinerun.go taskWorkspaceByWorkspaceVolumeSource.
@@ -287,28 +261,28 @@ def _bindings(task: PipelineTask, run: PipelineRun) -> tuple[WorkspaceBinding, .
     workspace_bindings = {workspace.name: workspace for workspace in run.spec.workspaces or ()}
     return tuple(
         _bind_workspace(
-            workspace.name, workspace_bindings.get(workspace.workspace or workspace.name, WorkspaceBinding())
+            workspace.name, workspace_bindings.get(workspace.workspace or workspace.name, model.WorkspaceBinding())
         )
         for workspace in task.workspaces or ()
     )
 
 
-def _bind_workspace(name: str, binding: WorkspaceBinding) -> WorkspaceBinding:
+def _bind_workspace(name: str, binding: model.WorkspaceBinding) -> model.WorkspaceBinding:
     claim = binding.persistent_volume_claim
     if binding.volume_claim_template is not None:
-        claim = ClaimVolume(f"pvc of {binding.name}")
-    return WorkspaceBinding(name, claim)
+        claim = model.ClaimVolume(f"pvc of {binding.name}")
+    return model.WorkspaceBinding(name, claim)
 
 
-def _params(task: PipelineTask, params: Mapping[str, Any]) -> tuple[Param, ...]:
+def _params(task: model.PipelineTask, params: Mapping[str, Any]) -> tuple[model.Param, ...]:
     """Return the texts that a task's runs are given, with the PipelineRun's in place of the names in them.
 
     An embedded Task also sees the PipelineRun's own, where it declares none of that name. Lists and what a matrix gives
     are left out. Source: pipelinerun/resources/apply.go ApplyParameters, propagateParams.
     """
-    replacements = parameters([Param(name, value) for name, value in params.items()], None)
+    replacements = variables.parameters([model.Param(name, value) for name, value in params.items()], None)
     given_values = {
-        param.name: replace_variables(param.value, replacements)
+        param.name: variables.replace_variables(param.value, replacements)
         for param in task.params or ()
         if isinstance(param.value, str)
     }
@@ -317,10 +291,10 @@ def _params(task: PipelineTask, params: Mapping[str, Any]) -> tuple[Param, ...]:
         given_values |= {
             name: value for name, value in params.items() if name not in own_value and isinstance(value, str)
         }
-    return tuple(Param(name, value) for name, value in given_values.items())
+    return tuple(model.Param(name, value) for name, value in given_values.items())
 
 
-def _names(run: PipelineRun, task: PipelineTask, number: int | None) -> tuple[str, ...]:
+def _names(run: model.PipelineRun, task: model.PipelineTask, number: int | None) -> tuple[str, ...]:
     """The names of the task's runs: those that are there, else those that will be."""
     made = tuple(
         child_reference.name
@@ -330,22 +304,22 @@ def _names(run: PipelineRun, task: PipelineTask, number: int | None) -> tuple[st
     if made:
         return made
     if task.matrix is None or not (task.matrix.params or task.matrix.include):
-        return (child_name(run.metadata.name, f"-{task.name}"),)
-    return tuple(child_name(run.metadata.name, f"-{task.name}-{index}") for index in range(number or 0))
+        return (variables.child_name(run.metadata.name, f"-{task.name}"),)
+    return tuple(variables.child_name(run.metadata.name, f"-{task.name}-{index}") for index in range(number or 0))
 
 
 def _task(
-    task: PipelineTask, pipeline: UsedPipeline, lookups: Lookups, *, is_finally: bool
-) -> UsedTask | MissingReference:
+    task: model.PipelineTask, pipeline: resolve.UsedPipeline, lookups: resolve.Lookups, *, is_finally: bool
+) -> resolve.UsedTask | MissingReference:
     if task.pipeline_ref is not None or task.pipeline_spec is not None:
         return MissingReference(
             "Pipeline", task.pipeline_ref.name if task.pipeline_ref is not None else task.name, "nested"
         )
     if task.task_spec is None:
-        ref = task.task_ref or Reference()
+        ref = task.task_ref or model.Reference()
         if ref.api_version and ref.kind not in {"", "Task", "ClusterTask"}:
             return MissingReference(ref.kind, ref.name, "custom")
-        return task_by_reference(ref, lookups)
+        return resolve.task_by_reference(ref, lookups)
     kind, version = task.task_spec.kind, task.task_spec.api_version
     if version and not version.startswith("tekton.dev/"):
         return MissingReference(kind, task.name, "custom")
@@ -353,4 +327,4 @@ def _task(
     group = (pipeline.spec.finally_ if is_finally else pipeline.spec.tasks) or ()
     position = next(index for index, pipeline_task in enumerate(group) if pipeline_task is task)
     origin = pipeline.origin.nested_spec(f"{field}[{position}].taskSpec")
-    return resolve_step_actions(task.task_spec, origin, lookups)
+    return resolve.resolve_step_actions(task.task_spec, origin, lookups)

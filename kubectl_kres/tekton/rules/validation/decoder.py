@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from kubectl_kres.admission.decoding.unknown_fields import ValuePlace, json_type
+from kubectl_kres.admission.decoding import ValuePlace, json_type
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.quantity import from_json
 from kubectl_kres.tekton.rules.base.amounts import fault as duration_fault

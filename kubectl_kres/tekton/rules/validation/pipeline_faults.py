@@ -12,27 +12,9 @@ from kubectl_kres.tekton.model import Matrix, Param, PipelineRunSpec, PipelineSp
 from kubectl_kres.tekton.rules.base import config as template_merge
 from kubectl_kres.tekton.rules.base.config import Flags
 from kubectl_kres.tekton.rules.base.task_order import find_cycle, waits_for
-from kubectl_kres.tekton.rules.validation.declarations import (
-    Declaration,
-    declaration_faults,
-    of_type,
-    read_declarations,
-    repeated_faults,
-    type_faults,
-    type_of,
-    with_given,
-)
+from kubectl_kres.tekton.rules.validation import declarations, variable_faults
 from kubectl_kres.tekton.rules.validation.name_faults import reference_faults
 from kubectl_kres.tekton.rules.validation.task_faults import ON_ERROR, task_faults, when_faults
-from kubectl_kres.tekton.rules.validation.variable_faults import (
-    mask_text,
-    not_isolated,
-    param_faults,
-    unknown,
-    use_faults,
-    whole_list_fault,
-    whole_object_fault,
-)
 from kubectl_kres.tekton.rules.validation.webhook_error import LABEL, WebhookError, entry_path
 
 _PARAM_NAME = r"[_a-zA-Z0-9.-]+\[\*\]"
@@ -49,7 +31,7 @@ _PREFIXES = frozenset({"params", "tasks", "finally", "context", "workspaces", "r
 class _KnownParams(NamedTuple):
     names: frozenset[str]
     lists: frozenset[str]
-    objects: Sequence[Declaration]
+    objects: Sequence[declarations.Declaration]
 
 
 def own_faults(spec: PipelineSpec, path: str, flags: Flags) -> Iterator[WebhookError]:
@@ -57,11 +39,11 @@ def own_faults(spec: PipelineSpec, path: str, flags: Flags) -> Iterator[WebhookE
 
     Source: v1/pipeline_validation.go ValidatePipelineParameterVariables.
     """
-    params = read_declarations(spec.params)
+    params = declarations.read_declarations(spec.params)
     for field, tasks in (("tasks", spec.tasks), ("finally", spec.finally_)):
         item_path = f"{path}.{field}"
-        yield from type_faults(params, f"{item_path}.params")
-        yield from repeated_faults(params, item_path, enum=flags.param_enum)
+        yield from declarations.type_faults(params, f"{item_path}.params")
+        yield from declarations.repeated_faults(params, item_path, enum=flags.param_enum)
         yield from _given_twice(tasks, item_path)
         for index, task in enumerate(tasks or ()):
             yield from _prefixes(task, f"{item_path}[{index}]")
@@ -73,14 +55,14 @@ def usage_faults(spec: PipelineSpec, *, beta: bool) -> Iterator[WebhookError]:
 
     Source: v1/pipeline_validation.go validatePipelineParameterUsage.
     """
-    params = read_declarations(spec.params)
+    params = declarations.read_declarations(spec.params)
     for field, tasks in (("tasks", spec.tasks), ("finally", spec.finally_)):
         for index, task in enumerate(tasks or ()):
             task_spec = task.task_spec
             if task_spec is not None:
                 steps = template_merge.merge_templates(task_spec.steps, task_spec.step_template, beta=beta)
-                both = (*read_declarations(task_spec.params), *params)
-                yield from param_faults(steps, both, f"spec.{field}[{index}]", beta=beta)
+                both = (*declarations.read_declarations(task_spec.params), *params)
+                yield from variable_faults.param_faults(steps, both, f"spec.{field}[{index}]", beta=beta)
         yield from _task_faults(tasks, params, f"spec.{field}")
 
 
@@ -89,33 +71,33 @@ def inline_faults(run: PipelineRunSpec, spec: PipelineSpec, flags: Flags, *, bet
 
     Source: v1/pipelinerun_validation.go validateInlineParameters.
     """
-    params, bare = with_given(run.params, read_declarations(spec.params), spec.tasks)
+    params, bare = declarations.with_given(run.params, declarations.read_declarations(spec.params), spec.tasks)
     yield from (WebhookError("missing field(s)", f"spec.{name}.properties", "tekton/declaration") for name in bare)
     for task in spec.tasks or ():
         task_spec = task.task_spec
         if task_spec is not None and task_spec.steps:
             steps = template_merge.merge_templates(task_spec.steps, task_spec.step_template, beta=beta)
-            yield from type_faults(params, "spec")
-            yield from declaration_faults(params, "spec", enum=flags.param_enum)
-            yield from use_faults(steps, params, "spec")
-            yield from param_faults(steps, params, "spec", beta=beta)
+            yield from declarations.type_faults(params, "spec")
+            yield from declarations.declaration_faults(params, "spec", enum=flags.param_enum)
+            yield from variable_faults.use_faults(steps, params, "spec")
+            yield from variable_faults.param_faults(steps, params, "spec", beta=beta)
     if spec.tasks:
-        yield from type_faults(params, "spec.params")
-        yield from repeated_faults(params, "spec", enum=flags.param_enum)
+        yield from declarations.type_faults(params, "spec.params")
+        yield from declarations.repeated_faults(params, "spec", enum=flags.param_enum)
         yield from _task_faults(spec.tasks, params, "spec")
 
 
 def _task_faults(
-    tasks: Sequence[PipelineTask] | None, params: Sequence[Declaration], path: str
+    tasks: Sequence[PipelineTask] | None, params: Sequence[declarations.Declaration], path: str
 ) -> Iterator[WebhookError]:
     """Yield what tasks are given. Source: v1/param_types.go validatePipelineParametersVariablesInTaskParameters."""
     names, lists = (
         frozenset(param.name for param in params),
-        frozenset(declaration.name for declaration in of_type(params, "array")),
+        frozenset(declaration.name for declaration in declarations.of_type(params, "array")),
     )
     # An object without keys is not looked for.
     known = _KnownParams(
-        names, lists, [declaration for declaration in of_type(params, "object") if declaration.properties]
+        names, lists, [declaration for declaration in declarations.of_type(params, "object") if declaration.properties]
     )
     yield from _given_twice(tasks, path)
     for index, task in enumerate(tasks or ()):
@@ -169,19 +151,19 @@ def _context(tasks: Sequence[PipelineTask] | None, path: str) -> Iterator[Webhoo
     given_names += [param for include in matrix.include or () for param in include.params or ()]
     for text in (text for param in given_names for text in _list_texts(param.value)):
         for prefix, known in _CONTEXT.items():
-            if words := unknown(text, prefix, known, mask_text):
+            if words := variable_faults.unknown(text, prefix, known, variable_faults.mask_text):
                 yield WebhookError(words, f"{path}.value", "tekton/undeclared")
 
 
 def _list_texts(value: Any) -> list[str]:
-    kind = type_of(value)
+    kind = declarations.type_of(value)
     if kind == "array":
         return list(value)
     return list(value.values()) if kind == "object" else [value] if isinstance(value, str) else []
 
 
 def _param(param: Param, known: _KnownParams, path: str) -> Iterator[WebhookError]:
-    kind = type_of(param.value)
+    kind = declarations.type_of(param.value)
     if kind == "array":
         for index, text in enumerate(param.value):
             yield from _text(text, known, f"{path}.value[{index}]", alone=True)
@@ -189,7 +171,7 @@ def _param(param: Param, known: _KnownParams, path: str) -> Iterator[WebhookErro
         for key, text in param.value.items():
             yield from _text(text, known, entry_path(f"{path}.properties", key))
     elif isinstance(param.value, str) and _WHOLE.fullmatch(param.value):
-        if words := unknown(param.value, "params", known.names, mask_text):
+        if words := variable_faults.unknown(param.value, "params", known.names, variable_faults.mask_text):
             yield WebhookError(words, path, "tekton/undeclared")
     elif isinstance(param.value, str):
         yield from _text(param.value, known, path)
@@ -201,7 +183,7 @@ def _matrix(matrix: Matrix, known: _KnownParams, path: str) -> Iterator[WebhookE
             text = param.value if isinstance(param.value, str) else ""
             yield from _text(text, known, f"{path}.matrix.include.params[{index}]")
     for param in matrix.params or ():
-        for index, text in enumerate(param.value if type_of(param.value) == "array" else ()):
+        for index, text in enumerate(param.value if declarations.type_of(param.value) == "array" else ()):
             yield from _text(
                 text, known, f"{entry_path(f'{path}.matrix.params', param.name)}.value[{index}]", alone=True
             )
@@ -216,14 +198,20 @@ def _when_faults(when: When, known: _KnownParams, path: str) -> Iterator[Webhook
 
 def _text(text: str, known: _KnownParams, path: str, *, alone: bool = False) -> Iterator[WebhookError]:
     """``alone``: a list may stand there, by itself."""
-    undeclared = [unknown(text, "params", known.names, mask_text)]
+    undeclared = [variable_faults.unknown(text, "params", known.names, variable_faults.mask_text)]
     undeclared += [
-        unknown(text, rf"params\.{declaration.name}", declaration.properties or (), mask_text)
+        variable_faults.unknown(
+            text, rf"params\.{declaration.name}", declaration.properties or (), variable_faults.mask_text
+        )
         for declaration in known.objects
     ]
-    judge = not_isolated if alone else whole_list_fault
-    misused = [whole_object_fault(text, "params", {declaration.name for declaration in known.objects}, mask_text)]
-    misused.append(judge(text, "params", known.lists, mask_text))
+    judge = variable_faults.not_isolated if alone else variable_faults.whole_list_fault
+    misused = [
+        variable_faults.whole_object_fault(
+            text, "params", {declaration.name for declaration in known.objects}, variable_faults.mask_text
+        )
+    ]
+    misused.append(judge(text, "params", known.lists, variable_faults.mask_text))
     yield from (WebhookError(text, path, "tekton/undeclared") for text in undeclared if text)
     yield from (WebhookError(text, path, "tekton/variable-use") for text in misused if text)
 

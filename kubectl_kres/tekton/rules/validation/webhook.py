@@ -14,72 +14,44 @@ import msgspec
 
 from kubectl_kres.model.objects import decode_object
 from kubectl_kres.provenance.journal import Problem
+from kubectl_kres.tekton import model
 from kubectl_kres.tekton import model as tekton
-from kubectl_kres.tekton.model import (
-    Breakpoints,
-    Override,
-    PipelineRunSpec,
-    PipelineTaskRunSpec,
-    Step,
-    TaskRunSpec,
-    Timeouts,
-)
 from kubectl_kres.tekton.rules.base import config as template_merge
 from kubectl_kres.tekton.rules.base.amounts import go_text, seconds
 from kubectl_kres.tekton.rules.base.config import Flags
 from kubectl_kres.tekton.rules.base.convert import V1BETA1, to_v1
 from kubectl_kres.tekton.rules.base.result import webhook_refusal
+from kubectl_kres.tekton.rules.validation import declarations, variable_faults
 from kubectl_kres.tekton.rules.validation import name_faults as result_faults
-from kubectl_kres.tekton.rules.validation.declarations import (
-    Declaration,
-    bare_objects,
-    declaration_faults,
-    of_type,
-    read_declarations,
-    type_faults,
-    with_given,
-)
 from kubectl_kres.tekton.rules.validation.decoder import fault_in, retired_fields, without_nulls
 from kubectl_kres.tekton.rules.validation.name_faults import binding_faults, given_faults, reference_faults
 from kubectl_kres.tekton.rules.validation.pipeline_faults import inline_faults, pipeline_faults, usage_faults
 from kubectl_kres.tekton.rules.validation.task_faults import runs, sidecar_faults, task_faults, windows_faults
-from kubectl_kres.tekton.rules.validation.variable_faults import (
-    Shown,
-    find_mentions,
-    mask_text,
-    not_isolated,
-    param_faults,
-    shown_of,
-    unknown,
-    use_faults,
-    whole_list_fault,
-    whole_object_fault,
-)
 from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, by_rule, entry_path, join_errors
 
 _UNDECLARED, _MISUSED = "tekton/undeclared", "tekton/variable-use"
 
 
-def action_faults(spec: Step, path: str, flags: Flags) -> Iterator[WebhookError]:
+def action_faults(spec: model.Step, path: str, flags: Flags) -> Iterator[WebhookError]:
     """Yield the faults of the spec that stands at ``path``. Source: v1beta1/stepaction_validation.go."""
-    params = read_declarations(spec.params)
+    params = declarations.read_declarations(spec.params)
     yield from runs(path, "Image", spec.image, script=spec.script, command=spec.command)
     yield from windows_faults(spec.script, flags)
-    if any(True for _ in find_mentions(spec.script, "params")):
+    if any(True for _ in variable_faults.find_mentions(spec.script, "params")):
         text = "param substitution in scripts is not allowed."
         yield WebhookError(text, f"{path}.script", "tekton/action-script")
     yield from _param_faults(spec, params, path)
-    yield from type_faults(params, f"{path}.params")
-    yield from declaration_faults(params, path, enum=True)
+    yield from declarations.type_faults(params, f"{path}.params")
+    yield from declarations.declaration_faults(params, path, enum=True)
     results = {result.name for result in spec.results or ()}
     for prefix in ("step.results", "results"):
-        if words := unknown(spec.script, prefix, results, mask_text):
+        if words := variable_faults.unknown(spec.script, prefix, results, variable_faults.mask_text):
             yield WebhookError(words, f"{path}.script", _UNDECLARED)
     yield from result_faults.of_step(spec.results, f"{path}.results")
     yield from _mount_faults(spec, {param.name for param in params}, path)
 
 
-def _texts(spec: Step) -> Iterator[tuple[str, str]]:
+def _texts(spec: model.Step) -> Iterator[tuple[str, str]]:
     yield "image", spec.image
     yield "script", spec.script
     yield from ((f"command[{index}]", word) for index, word in enumerate(spec.command or ()))
@@ -90,39 +62,52 @@ def _texts(spec: Step) -> Iterator[tuple[str, str]]:
     )
 
 
-def _param_faults(spec: Step, params: Sequence[Declaration], path: str) -> Iterator[WebhookError]:
-    names, lists = {param.name for param in params}, {declaration.name for declaration in of_type(params, "array")}
-    objects = of_type(params, "object")
+def _param_faults(spec: model.Step, params: Sequence[declarations.Declaration], path: str) -> Iterator[WebhookError]:
+    names, lists = (
+        {param.name for param in params},
+        {declaration.name for declaration in declarations.of_type(params, "array")},
+    )
+    objects = declarations.of_type(params, "object")
     whole = {declaration.name for declaration in objects}
     for field, text in _texts(spec):
-        show = shown_of(field)
+        show = variable_faults.shown_of(field)
         for words in _find_undeclared_params(text, names, objects, show):
             yield WebhookError(words, f"{path}.{field}", _UNDECLARED)
-        judge = not_isolated if field.startswith(("command[", "args[")) else whole_list_fault
-        for words in {whole_object_fault(text, "params", whole, show), judge(text, "params", lists, show)} - {""}:
+        judge = (
+            variable_faults.not_isolated
+            if field.startswith(("command[", "args["))
+            else variable_faults.whole_list_fault
+        )
+        for words in {
+            variable_faults.whole_object_fault(text, "params", whole, show),
+            judge(text, "params", lists, show),
+        } - {""}:
             yield WebhookError(words, f"{path}.{field}", _MISUSED)
-    yield from bare_objects(params, path)
+    yield from declarations.bare_objects(params, path)
 
 
 def _find_undeclared_params(
-    text: str, names: Collection[str], objects: Sequence[Declaration], show: Shown
+    text: str, names: Collection[str], objects: Sequence[declarations.Declaration], show: variable_faults.Shown
 ) -> Iterator[str]:
-    evaluated = [unknown(text, "params", names, show)]
+    evaluated = [variable_faults.unknown(text, "params", names, show)]
     evaluated += [
-        unknown(text, rf"params\.{declaration.name}", declaration.properties or (), show) for declaration in objects
+        variable_faults.unknown(text, rf"params\.{declaration.name}", declaration.properties or (), show)
+        for declaration in objects
     ]
     yield from filter(None, evaluated)
 
 
-def _mount_faults(spec: Step, names: Collection[str], path: str) -> Iterator[WebhookError]:
+def _mount_faults(spec: model.Step, names: Collection[str], path: str) -> Iterator[WebhookError]:
     """Yield the faults of volume mounts: a StepAction knows no volume and is given the name of one."""
     for index, volume_mount in enumerate(spec.volume_mounts or ()):
         item_path = f"{path}.volumeMounts[{index}]"
-        if [mention.written for mention in find_mentions(volume_mount.name, "params")] != [volume_mount.name]:
+        if [mention.written for mention in variable_faults.find_mentions(volume_mount.name, "params")] != [
+            volume_mount.name
+        ]:
             detail = "expect the Name to be a single param reference"
             yield WebhookError(f"invalid value: {volume_mount.name}", f"{item_path}.name", "tekton/mount", detail)
             return
-        if text := unknown(volume_mount.name, "params", names, str):
+        if text := variable_faults.unknown(volume_mount.name, "params", names, str):
             yield WebhookError(text, item_path, _UNDECLARED)
 
 
@@ -130,7 +115,7 @@ _CANCELLED, HELD_TASK_RUN = "TaskRunCancelled", "TaskRunPending"
 _TIMEOUT = "tekton/timeout"
 
 
-def task_run_faults(spec: TaskRunSpec, *, beta: bool = False, holds: bool = True) -> Iterator[WebhookError]:
+def task_run_faults(spec: model.TaskRunSpec, *, beta: bool = False, holds: bool = True) -> Iterator[WebhookError]:
     """``beta``: retries are not looked at. ``holds``: a run may be holds back.
 
     Source: v1/taskrun_validation.go TaskRunSpec.Validate, validateDebug.
@@ -146,12 +131,12 @@ def task_run_faults(spec: TaskRunSpec, *, beta: bool = False, holds: bool = True
     yield from _negative(spec.timeout, "spec.timeout")
 
 
-def pipeline_run_faults(spec: PipelineRunSpec, minutes: int) -> Iterator[WebhookError]:
+def pipeline_run_faults(spec: model.PipelineRunSpec, minutes: int) -> Iterator[WebhookError]:
     """``minutes``: how long a PipelineRun may take that does not say so.
 
     Source: v1/pipelinerun_validation.go validatePipelineTimeout, validateTaskRunSpecTimeout.
     """
-    timeouts = spec.timeouts or Timeouts()
+    timeouts = spec.timeouts or model.Timeouts()
     whole = _length(timeouts.pipeline)
     whole = Fraction(minutes * 60) if whole is None else whole
     tasks, last = _length(timeouts.tasks), _length(timeouts.finally_)
@@ -174,7 +159,9 @@ def _timeout_part_faults(whole: Fraction, tasks: Fraction | None, last: Fraction
         yield from (WebhookError(text, f"spec.timeouts.{field}", _TIMEOUT) for field in ("tasks", "finally"))
 
 
-def _task_timeout_faults(entries: Sequence[PipelineTaskRunSpec], most: Fraction, source: str) -> Iterator[WebhookError]:
+def _task_timeout_faults(
+    entries: Sequence[model.PipelineTaskRunSpec], most: Fraction, source: str
+) -> Iterator[WebhookError]:
     for index, entry in enumerate(entries):
         length, path = _length(entry.timeout), f"spec.taskRunSpecs[{index}].timeout"
         if length is not None and length >= 0 and most > 0 and length > most:
@@ -183,7 +170,7 @@ def _task_timeout_faults(entries: Sequence[PipelineTaskRunSpec], most: Fraction,
         yield from _below_zero(length, path)
 
 
-def _breakpoints(points: Breakpoints) -> Iterator[WebhookError]:
+def _breakpoints(points: model.Breakpoints) -> Iterator[WebhookError]:
     path, rule = "spec.debug.breakpoints", "tekton/breakpoint"
     only = "onFailure breakpoint is only allowed to be set as enabled"
     if not points.on_failure:
@@ -289,7 +276,9 @@ def _faults(raw: Mapping[str, Any], item: Any, flags: Flags, minutes: int, *, be
     elif isinstance(item, tekton.Task):
         yield from task_faults(item.spec, "spec", flags, beta=beta)
         steps = template_merge.merge_templates(item.spec.steps, item.spec.step_template, beta=beta)
-        yield from param_faults(steps, read_declarations(item.spec.params), "spec", beta=beta)
+        yield from variable_faults.param_faults(
+            steps, declarations.read_declarations(item.spec.params), "spec", beta=beta
+        )
     elif isinstance(item, tekton.Pipeline):
         yield from pipeline_faults(item.spec, "spec", flags, beta=beta)
         yield from usage_faults(item.spec, beta=beta)
@@ -314,14 +303,14 @@ def _inline(run: tekton.TaskRunSpec, task: tekton.TaskSpec, flags: Flags, *, bet
 
     Source: v1/taskrun_validation.go validateInlineParameters.
     """
-    params, bare = with_given(run.params, read_declarations(task.params))
+    params, bare = declarations.with_given(run.params, declarations.read_declarations(task.params))
     yield from (WebhookError("missing field(s)", f"spec.{name}.properties", "tekton/declaration") for name in bare)
     if task.steps:
         steps = template_merge.merge_templates(task.steps, task.step_template, beta=beta)
-        yield from type_faults(params, "spec")
-        yield from declaration_faults(params, "spec", enum=flags.param_enum)
-        yield from use_faults(steps, params, "spec")
-        yield from param_faults(steps, params, "spec", beta=beta)
+        yield from declarations.type_faults(params, "spec")
+        yield from declarations.declaration_faults(params, "spec", enum=flags.param_enum)
+        yield from variable_faults.use_faults(steps, params, "spec")
+        yield from variable_faults.param_faults(steps, params, "spec", beta=beta)
 
 
 def _pipeline_run(run: tekton.PipelineRun, flags: Flags, minutes: int, *, beta: bool) -> Iterator[WebhookError]:
@@ -365,7 +354,7 @@ def _gate(field: str, flags: Flags) -> Iterator[WebhookError]:
         yield WebhookError(text, "", "tekton/api-fields")
 
 
-def _names(overrides: Sequence[Override], path: str) -> Iterator[WebhookError]:
+def _names(overrides: Sequence[model.Override], path: str) -> Iterator[WebhookError]:
     seen: set[str] = set()
     for index, override in enumerate(overrides):
         item_path = f"{path}[{index}].name"
@@ -376,7 +365,7 @@ def _names(overrides: Sequence[Override], path: str) -> Iterator[WebhookError]:
         seen.add(override.name.lower())
 
 
-def _has_values(override: Override) -> bool:
+def _has_values(override: model.Override) -> bool:
     resource_requirements = override.compute_resources
     return resource_requirements is not None and bool(
         resource_requirements.requests or resource_requirements.limits or resource_requirements.claims

@@ -5,6 +5,8 @@ CronJob, the claims of a StatefulSet's pod, the pod, what is made for the pod on
 those count that its history limits let stay, and the one that runs.
 
 Source: controller/cronjob cronjob_controllerv2.go cleanupFinishedJobs, syncCronJob.
+
+The stored workload that a file changes: its pods stay where the file changes nothing about them.
 """
 
 from __future__ import annotations
@@ -17,13 +19,20 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Outcome, Refusal, Server
 from kubectl_kres.admission.quota.quota_admission import charges, count_request, names_of, with_used
-from kubectl_kres.admission.request.made_objects import job_raw, of_struct, revision_raw
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, admit, quota_request
-from kubectl_kres.admission.request.pod_objects import Creation, objects_of, refusals_of
+from kubectl_kres.admission.request.pod_objects import (
+    Creation,
+    job_raw,
+    objects_of,
+    of_struct,
+    refusals_of,
+    revision_raw,
+)
+from kubectl_kres.errors import QuantityError, UsageError
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import Pod, ResourceRequirements
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.account.stored_workload import applied_to_stored
+from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import (
     Account,
     AccountStep,
@@ -32,10 +41,75 @@ from kubectl_kres.reports.common.analysis import (
     state_of,
     with_refusal,
 )
-from kubectl_kres.reports.common.explanation import Subject, manifest_workload, not_computed
+from kubectl_kres.reports.common.explanation import (
+    Subject,
+    manifest_workload,
+    not_computed,
+    pod_of_template,
+    template_of,
+)
 from kubectl_kres.reports.common.objects import REVISIONS, absent_objects, changed_template, waiting_pods
-from kubectl_kres.reports.common.replicas import lacks_revision, owned_by
+from kubectl_kres.reports.common.replicas import Replicas, lacks_revision, owned_by, pods_of
 from kubectl_kres.store.store import ReadRequest, Store
+
+
+def applied_to_stored(store: Store, subject: Subject) -> tuple[Workload | None, Replicas | None]:
+    """Return the stored workload with the other fields of a file of the same pods, and its pods then; None: it is
+    another one.
+
+    A number that the file does not state stays.
+    """
+    stored = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
+    workload = manifest_workload(subject)
+    if not isinstance(stored, Workload) or workload is None or not _same_pods(stored, workload, subject):
+        return None, None
+    replicas = stored.spec.replicas if workload.spec.replicas is None else workload.spec.replicas
+    spec = structs.replace(workload.spec, template=stored.spec.template, replicas=replicas)
+    applied = structs.replace(stored, spec=spec)
+    try:
+        return applied, pods_of(store, subject.ref.kind, applied)
+    except UsageError:
+        return None, None
+
+
+def _same_pods(stored: Workload, workload: Workload, subject: Subject) -> bool:
+    """Return whether both templates make pods that admission cannot tell apart; what the server fills in plays
+    no part.
+    """
+    return _compared_fields(stored, subject) == _compared_fields(workload, subject)
+
+
+def _compared_fields(workload: Workload, subject: Subject) -> object:
+    template = template_of(workload)[1]
+    if template is None:
+        return None
+    spec = pod_of_template(template, subject).spec
+    groups = (spec.containers or (), spec.init_containers or ())
+    return (
+        [
+            [
+                (container.name, container.image, container.restart_policy or "", _amounts(container.resources))
+                for container in group
+            ]
+            for group in groups
+        ],
+        _amounts(spec.resources),
+        spec.runtime_class_name or "",
+        spec.priority_class_name or "",
+    )
+
+
+def _amounts(resources: ResourceRequirements | None) -> list[dict[str, object]]:
+    sides = (resources.limits, resources.requests) if resources is not None else (None, None)
+    return [{name: _amount(str(text)) for name, text in (side or {}).items()} for side in sides]
+
+
+def _amount(text: str) -> object:
+    try:
+        return parse(text).nano
+    except QuantityError:
+        return text
+
 
 Raw = Mapping[str, Any]
 

@@ -1,1 +1,0 @@
-"""The nodes for a pod that waits, as text."""
