@@ -33,7 +33,7 @@ class Resource:
             for side in ("requests", "limits"):
                 before, after = old.amounts_of(side).get(self.name), new.amounts_of(side).get(self.name)
                 field = shape.ResourceField(new.path, side, self.name)
-                stands = shape.written_value(shape.write(pod, values), field)
+                stands = shape.written_value(shape.write_values(pod, values), field)
                 if after is not None and (before is None or before != after or stands is None):
                     yield field, str(after)
 

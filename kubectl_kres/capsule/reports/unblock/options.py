@@ -262,8 +262,8 @@ class _QueuedClaimSearch(Search[Trial]):
         yield from other_pool_options(self.context, self.claim, self.pool.metadata.name)
         yield from self._raise_pool_options()
         yield from (option for option in giving if option.takes_from)
-        if self.untold:
-            yield actions.UnblockOption("give way", self.untold, proven=False)
+        if self.unnamed_reason:
+            yield actions.UnblockOption("give way", self.unnamed_reason, proven=False)
 
     def _build_option(
         self, option: actions.UnblockOption, after: Trial, gone: Sequence[ClaimKey] = ()
@@ -289,7 +289,7 @@ class _QueuedClaimSearch(Search[Trial]):
         )
 
     def _give_way(self) -> Iterator[actions.UnblockOption]:
-        states = self.scene.states()
+        states = self.context.states()
         result = held_by(self.start)
         used = {key: (state := states.get(key)) is not None and state.state == "in use" for key in result}
         giving = give_way(self.start, self.key, self.requested, used)
@@ -308,13 +308,13 @@ class _QueuedClaimSearch(Search[Trial]):
                 yield self._build_giving_option(gentle, result)
 
     def _build_giving_option(self, giving: RemovalSet, mapping: Mapping[ClaimKey, Amounts]) -> actions.UnblockOption:
-        deeds, states = [], self.scene.states()
+        deeds, states = [], self.context.states()
         for key in giving.keys:
             state = states.get(key)
             holds = {name: amount for name, amount in mapping.get(key, {}).items() if name in self.requested}
             word, old = (state.state, state.old) if state is not None else (None, False)
             deeds.append(
-                actions.leaving(self.scene.store.origin, key, word, amount_texts(holds), old=old and bool(holds))
+                actions.leaving(self.context.store.origin, key, word, amount_texts(holds), old=old and bool(holds))
             )
         doubt = "" if giving.proven else " (not proven smallest)"
         others = tuple(sorted({space for space, _ in giving.keys if space != self.key[0]}))
@@ -333,10 +333,12 @@ class _QueuedClaimSearch(Search[Trial]):
             drop = turn.result == "queue" or short[name].missing or short[name].room.nano <= 0
             state[_Amount("claim", name)] = None if drop else short[name].room
         lowered = {target.resource: to for target, to in state.items() if to is not None}
-        dropped = {target.resource: self.asks[target.resource] for target, to in state.items() if to is None}
-        requested = {name: amount for name, amount in {**self.asks, **lowered}.items() if name not in dropped}
+        dropped = {target.resource: self.requested[target.resource] for target, to in state.items() if to is None}
+        requested = {name: amount for name, amount in {**self.requested, **lowered}.items() if name not in dropped}
         if requested and self.meets_goal(state, self.passes):
-            deed = actions.resize_claim(self.scene.store.origin, self.key, amount_texts(lowered), amount_texts(dropped))
+            deed = actions.resize_claim(
+                self.context.store.origin, self.key, amount_texts(lowered), amount_texts(dropped)
+            )
             option = actions.UnblockOption("less", _less_words(lowered, dropped), (deed,), amount_texts(requested))
             yield self._build_option(option, self.trial(state))
 
@@ -352,7 +354,7 @@ class _QueuedClaimSearch(Search[Trial]):
         hard = {name: after.hard[name] for name in sorted(more)}
         name = self.pool.metadata.name
         text = f"raise hard of pool {name} by {sentence(amount_texts(more))}, to {sentence(amount_texts(hard))}"
-        deed = actions.raise_pool(self.scene.store.origin, name, amount_texts(hard))
+        deed = actions.raise_pool(self.context.store.origin, name, amount_texts(hard))
         option = actions.UnblockOption("raise", text, (deed,), amount_texts(more), pool=name, proven=least)
         yield self._build_option(option, after)
 
