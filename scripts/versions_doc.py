@@ -32,7 +32,7 @@ def lines_of(minor: int) -> Iterator[str]:
     from kubectl_kres.admission.base.versions import CHANGES, GATES  # noqa: PLC0415 - the path is set by main
     from kubectl_kres.policies.cel.evaluation.environment import functions_of  # noqa: PLC0415
     from kubectl_kres.policies.reports import POLICIES  # noqa: PLC0415
-    from kubectl_kres.policies.rules.pod_security.levels import CHECKS  # noqa: PLC0415
+    from kubectl_kres.policies.rules.pod_security import CHECKS  # noqa: PLC0415
 
     for change in CHANGES.values():
         if change.minor == minor:

@@ -14,11 +14,12 @@ from __future__ import annotations
 from kubectl_kres.api.answers import check, claims, denied, diff, explain, explain_all, fit, qos, quota, simulate
 from kubectl_kres.api.clusters import Cluster
 from kubectl_kres.api.opening import demo, open_cluster, open_snapshot
-from kubectl_kres.api.results import Answer, Explanation, Value
+from kubectl_kres.api.results import Answer, Answers, Explanation, Value
 from kubectl_kres.errors import KresError
 
 __all__ = [
     "Answer",
+    "Answers",
     "Cluster",
     "Explanation",
     "KresError",

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kubectl_kres.api.results import Answer, Explanation
+from kubectl_kres.api.results import Answer, Answers, Explanation
 from kubectl_kres.errors import UsageError
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def simulate(
     ``rollouts``: so many workloads are restarted at once afterwards, 1 if it is not given; without a change it is one.
     """
     from kubectl_kres.api.simulation import simulate_change
-    from kubectl_kres.render.changes import change_report as render
+    from kubectl_kres.render import change_report as render
 
     space = namespace or cluster.namespace or "default"
     report, origin = simulate_change(items, cluster, space, scale or {}, delete, rollouts)
@@ -204,7 +204,7 @@ def check(
 
 def quota(
     cluster: Cluster, namespace: str = "", *, all_namespaces: bool = False, by: str = "", recount: bool = False
-) -> list[Answer[QuotaReport]]:
+) -> Answers[Answer[QuotaReport]]:
     """Return the quotas of a namespace: hard, used, left. ``by``: pod, workload or another word of ``--by``, who uses
     them.
 
@@ -217,19 +217,20 @@ def quota(
     from kubectl_kres.store.store import ReadRequest
 
     space, reading = _space(cluster, namespace, all_namespaces=all_namespaces), cluster.reading()
-    _list(reading, ReadRequest("ResourceQuota", space))
+    missing = _list(reading, ReadRequest("ResourceQuota", space))
     quotas, options = list(reading.store.all("ResourceQuota", space or None)), ask_of(reading.store, "")
     if by or recount:
         reading.fill(counting_needs(quotas, options.server, space))
     if by == "workload":
         reading.fill(owner_needs(reading.store, space))
-    return [
+    answers = (
         Answer(report, "Quota", reading.store.origin, lambda value, width: render.lines(value, width=width))
         for report in quota_reports(reading.store, quotas, options, recounted=recount, by=by)
-    ]
+    )
+    return Answers(answers, missing)
 
 
-def denied(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = False) -> list[Answer[Denied]]:
+def denied(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = False) -> Answers[Answer[Denied]]:
     """Return the workloads and TaskRuns of a namespace whose pods are being refused now, and what would get them
     admitted.
     """
@@ -241,21 +242,21 @@ def denied(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = Fals
 
     space, reading = _space(cluster, namespace, all_namespaces=all_namespaces), cluster.reading()
     reading.fill(denying.denied_needs(space))
-    for kind in denying.ASKED:
-        _list(reading, ReadRequest(kind, space))
+    missing = tuple(line for kind in denying.ASKED for line in _list(reading, ReadRequest(kind, space)))
     reading.fill(denying.needs_of_systems(reading.store, space))
     store, options = reading.store, ask_of(reading.store, "")
     subjects = tuple(denying.subjects_of(store, space))
     fill_all(reading, lambda: (read for subject in subjects for read in list_read_requests(store, subject)))
     denials = (denying.find_refusal(store, subject, options) for subject in subjects)
-    return [
+    answers = (
         Answer(report, "Denied", store.origin, lambda value, width: render.denied_lines(value, width=width))
         for report in denials
         if report is not None
-    ]
+    )
+    return Answers(answers, missing)
 
 
-def claims(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = False) -> list[Answer[ClaimReport]]:
+def claims(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = False) -> Answers[Answer[ClaimReport]]:
     """Return the claims on Capsule's resource pools in a namespace: which have what they ask for, and why the others
     wait.
     """
@@ -266,13 +267,13 @@ def claims(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = Fals
     from kubectl_kres.store.store import ReadRequest
 
     space, reading = _space(cluster, namespace, all_namespaces=all_namespaces), cluster.reading()
-    _list(reading, ReadRequest("ResourcePoolClaim", space))
+    missing = _list(reading, ReadRequest("ResourcePoolClaim", space))
     tried: set[ReadRequest] = set()
     while new := [read for read in claims_needs(reading.store, (space,) if space else ()) if read not in tried]:
         tried.update(new)
         reading.fill(new)
     making = Claims(PoolIndex(reading.store))
-    return [
+    answers = (
         Answer(
             making.report(resource_pool_claim),
             "Claims",
@@ -280,7 +281,8 @@ def claims(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = Fals
             lambda value, width: render.lines(value, width=width),
         )
         for resource_pool_claim in reading.store.all("ResourcePoolClaim", space or None)
-    ]
+    )
+    return Answers(answers, missing)
 
 
 def _space(cluster: Cluster, namespace: str, *, all_namespaces: bool) -> str:
@@ -292,16 +294,20 @@ def _space(cluster: Cluster, namespace: str, *, all_namespaces: bool) -> str:
     return ""
 
 
-def _list(reading: Any, read: Any) -> None:
-    """Raises ClusterError where a list that is asked about cannot be read; what the server has not is an empty one."""
+def _list(reading: Any, read: Any) -> tuple[str, ...]:
+    """Return which objects of a list could not be read. Raises ClusterError where it is not known which, or none could;
+    what the server has not is an empty list.
+    """
     from kubectl_kres.model.kinds import BY_KIND
     from kubectl_kres.model.objects import ObjectRef
     from kubectl_kres.reports.common.explanation import Subject
     from kubectl_kres.reports.pod.manifest_source import missing_error
 
     reading.fill([read])
-    if not reading.store.covered(read).is_known:
+    coverage = reading.store.covered(read)
+    if not coverage.is_held:
         raise missing_error(reading.store, Subject(ObjectRef(read.kind, "", read.namespace), BY_KIND[read.kind]))
+    return tuple(each.line for each in coverage.left_out)
 
 
 def _select_only_object(value: Sequence[T]) -> T:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     Explained = reports.Explanation | PolicyExplanation
 
 R = TypeVar("R")
+A = TypeVar("A", bound="Answer[Any]")
 
 #: Draws a report, line by line.
 Lines = Callable[[Any, int], Iterator[str]]
@@ -82,6 +83,19 @@ class Answer(Generic[R]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._kind} of {getattr(self.report, 'subject', '')}>"
+
+
+class Answers(list[A]):
+    """The answers about the objects of a list. ``missing``: what of the list itself could not be read."""
+
+    def __init__(self, answers: Iterable[A], missing: tuple[str, ...] = ()) -> None:
+        super().__init__(answers)
+        self.missing = missing
+
+    @property
+    def complete(self) -> bool:
+        """False: objects are missing, or something that one of the answers depends on could not be read."""
+        return not self.missing and all(answer.complete for answer in self)
 
 
 class Explanation(Answer["Explained"]):

@@ -11,7 +11,7 @@ import click
 from kubectl_kres.cli.args import flags
 from kubectl_kres.cli.args.flags import access_flags
 from kubectl_kres.cli.args.options import CONNECTION, GLOBAL, RARE, Options
-from kubectl_kres.cli.settings.config import apply_settings
+from kubectl_kres.cli.settings import apply_settings
 from kubectl_kres.errors import KresError
 
 if TYPE_CHECKING:  # the kinds' structs cost more than a page of help

@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.target_version import server_from_flags
 from kubectl_kres.cli.program import module_of
-from kubectl_kres.cli.run.run_loop import Plan, RunContext, RunSummary
+from kubectl_kres.cli.run_loop import Plan, RunContext, RunSummary
 from kubectl_kres.cli.source.object_source import open_source
 from kubectl_kres.cli.system import FleetReport, systems
 from kubectl_kres.errors import Exit, KresError
@@ -31,10 +31,10 @@ _SUMMARIES: Final = "kubectl_kres.fleet.summaries"
 
 #: Each by the command that it asks. A further one is a line here, or in the system of that command.
 REPORTS: Final[Mapping[str, FleetReport]] = {
-    "qos": FleetReport((f"{_SUMMARIES}.qos", "QosSummary"), {"summary": True}),
-    "quota": FleetReport((f"{_SUMMARIES}.quota", "QuotaSummary")),
-    "overview": FleetReport((f"{_SUMMARIES}.overview", "OverviewSummary")),
-    "check": FleetReport((f"{_SUMMARIES}.check", "CheckSummary")),
+    "qos": FleetReport((_SUMMARIES, "QosSummary"), {"summary": True}),
+    "quota": FleetReport((_SUMMARIES, "QuotaSummary")),
+    "overview": FleetReport((_SUMMARIES, "OverviewSummary")),
+    "check": FleetReport((_SUMMARIES, "CheckSummary")),
     **{name: report for system in systems() for name, report in system.fleet.items()},
 }
 

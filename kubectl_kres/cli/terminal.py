@@ -18,7 +18,7 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.target_version import server_from_flags
 from kubectl_kres.cli.complete import entries
 from kubectl_kres.cli.output.printer import speaks_unicode
-from kubectl_kres.cli.run.run_loop import read_yaml
+from kubectl_kres.cli.run_loop import read_yaml
 from kubectl_kres.cli.source.live import open_connection
 from kubectl_kres.cli.source.object_source import current_time
 from kubectl_kres.cli.source.offline import open_held

@@ -31,7 +31,7 @@ from urllib3 import connectionpool, exceptions
 from urllib3.util import SKIP_HEADER, make_headers
 
 from kubectl_kres import __version__
-from kubectl_kres.cluster.auth.credentials import Credentials, Identity, authority, headers
+from kubectl_kres.cluster.credentials import Credentials, Identity, authority, headers
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target
 from kubectl_kres.cluster.transport import body as bodies
 from kubectl_kres.cluster.transport import proxy

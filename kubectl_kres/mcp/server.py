@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kubectl_kres import __version__, api
 from kubectl_kres.errors import Exit, KresError, UsageError
-from kubectl_kres.mcp.tools import TOOLS, Open, answer_tool, shrunk, text_of
+from kubectl_kres.mcp.tools import TOOLS, Open, answer_tool, refusal, text_of
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -53,7 +53,7 @@ def build_server(opened: Open, contexts: tuple[str, ...]) -> Server[Any]:
             try:
                 result, failed = answer_tool(name, arguments, cluster, contexts), False
             except KresError as error:
-                result, failed = shrunk({"error": error.message[:1000], "hint": error.hint[:1000]}), True
+                result, failed = refusal(error), True
         # Once, and as text, which every client shows to its model; structured content would have to repeat it there.
         content: list[types.ContentBlock] = [types.TextContent(type="text", text=text_of(result))]
         return types.CallToolResult(content=content, is_error=failed)

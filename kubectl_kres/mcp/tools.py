@@ -200,10 +200,12 @@ def _overview(cluster: api.Cluster, namespace: str, _arguments: Mapping[str, Any
     asked: Any = {"namespace": namespace, "all_namespaces": not namespace}
     supposed: dict[str, str] = {}
 
-    def read(answers: Iterable[api.Answer[Any]]) -> list[api.Answer[Any]]:
-        kept = list(answers)
-        supposed.update(_build_assumed(kept))
-        return kept
+    missing: list[str] = []
+
+    def read(answers: api.Answers[Any]) -> list[api.Answer[Any]]:
+        supposed.update(_build_assumed(answers))
+        missing.extend(answers.missing)
+        return answers
 
     parts: dict[str, Callable[[], list[dict[str, Any]]]] = {
         "refused": lambda: [
@@ -222,7 +224,7 @@ def _overview(cluster: api.Cluster, namespace: str, _arguments: Mapping[str, Any
             result[name] = part()
         except KresError as error:
             result[name] = {"notRead": error.message}
-    return {**result, **supposed}
+    return {**result, **supposed, **({"notRead": missing} if missing else {})}
 
 
 def _fewest_pods(answer: api.Answer[Any]) -> int:
@@ -324,6 +326,13 @@ def answer_tool(name: str, arguments: Mapping[str, Any], opened: Open, contexts:
     result = tool.answer(opened(context), namespace, arguments)
     head = {"note": NOTE, "context": context[:_SHOWN], "namespace": namespace or "all namespaces"}
     return {**head, **shrunk(_rename_head_fields(head, result), LIMIT - len(json.dumps(text_of(head))))}
+
+
+def refusal(error: KresError) -> dict[str, Any]:
+    """The answer where there is none, with NOTE: a server's words may be in it, too."""
+    head = {"note": NOTE}
+    content = {"error": error.message[:1000], "hint": error.hint[:1000]}
+    return {**head, **shrunk(content, LIMIT - len(json.dumps(text_of(head))))}
 
 
 def _rename_head_fields(head: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,14 +5,17 @@ Of each pod on a node as little is decoded as that takes, since all pods of a cl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.kinds import BOUND_PODS
-from kubectl_kres.model.objects import Base, Kind, ResourceList
+from kubectl_kres.model.objects import AmountsPath, Base, Kind, ResourceList
+from kubectl_kres.quantity import first_unreadable
 
 
 class CountedMetadata(Base, frozen=True):
@@ -81,6 +84,61 @@ class CountedPod(Base, frozen=True):
     status: CountedStatus = CountedStatus()
     kind: str = "Pod"
     api_version: str = "v1"
+
+    def stored_amounts(self) -> Iterator[tuple[AmountsPath, ResourceList | None]]:
+        """Yield the lists that cannot be read: each text of those that many pods have is looked at once."""
+        spec, status = self.spec, self.status
+        for field, containers in (("spec.containers", spec.containers), ("spec.initContainers", spec.init_containers)):
+            for index, container in enumerate(containers or ()):
+                if container.resources and (amounts := _find_unreadable(bytes(container.resources))):
+                    yield (field, index, "resources.requests"), amounts
+        for field, statuses in (
+            ("status.containerStatuses", status.container_statuses),
+            ("status.initContainerStatuses", status.init_container_statuses),
+        ):
+            for index, reported in enumerate(statuses or ()):
+                if reported.resources and (amounts := _find_unreadable(bytes(reported.resources))):
+                    yield (field, index, "resources.requests"), amounts
+                if reported.allocated_resources and (
+                    amounts := _find_unreadable(as_requests(reported.allocated_resources))
+                ):
+                    yield (field, index, "allocatedResources"), amounts
+        for path, text in (
+            ("spec.resources.requests", bytes(spec.resources)),
+            ("status.resources.requests", bytes(status.resources)),
+            ("status.allocatedResources", as_requests(status.allocated_resources)),
+        ):
+            if text and (amounts := _find_unreadable(text)):
+                yield (path,), amounts
+        yield ("spec.overhead",), spec.overhead
+
+
+class _Requests(Base, frozen=True):
+    requests: ResourceList | None = None
+
+
+_REQUESTS = msgspec.json.Decoder(_Requests | None, float_hook=str)
+
+
+def as_requests(amounts: Raw) -> bytes:
+    """Return the text of a resource list as that of what has it under ``requests``; empty where there is none."""
+    return b'{"requests":%b}' % bytes(amounts) if amounts else b""
+
+
+@lru_cache(20_000)
+def _find_unreadable(text: bytes) -> ResourceList | None:
+    """Return what stands under ``requests`` if one of it is no quantity."""
+    amounts = decode_requests(text)
+    return amounts if first_unreadable(amounts) is not None else None
+
+
+def decode_requests(text: bytes) -> ResourceList:
+    """Return what stands under ``requests``; what is no list of amounts is one that is none."""
+    try:
+        resources = _REQUESTS.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {"": text.decode(errors="replace")}
+    return (resources and resources.requests) or {}
 
 
 class ScheduledTemplate(Base, frozen=True):

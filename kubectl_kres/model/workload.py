@@ -88,6 +88,7 @@ class JobTemplateSpec(Base, frozen=True):
     template: DetailedTemplate | None = None
     parallelism: int | None = None
     completions: int | None = None
+    ttl_seconds_after_finished: int | None = None
 
 
 class JobTemplate(Base, frozen=True):

@@ -16,7 +16,7 @@ from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import PARTLY, cause, only_fit, refusal_reason, rejection_text
 from kubectl_kres.render.verdict.run_state import nearest_in_short, reason_text
 from kubectl_kres.reports.common.explanation import FailedRead, RunState, Verdict
-from kubectl_kres.reports.common.parts import Severity
+from kubectl_kres.reports.common.parts import NodeReport, Severity
 from kubectl_kres.reports.common.resource_lists import join_words
 from kubectl_kres.reports.overview import AreaPart, Overview, OverviewArea, Problem
 from kubectl_kres.reports.rollout.wanted_pods import short_by
@@ -262,6 +262,8 @@ def unseen_words(failed_read: FailedRead) -> str:
 
 #: What the nodes lack, in the scheduler's sentence.
 _NODES = re.compile(r"0/\d+ nodes are available: (.+?)\.(?: |$)")
+#: Where the rest of a reason begins, which a row has no room for.
+_CLAUSES = re.compile(": |; |, and ")
 _BOUNDS = {"limitrange/max": ">", "limitrange/min": "<"}
 
 
@@ -271,7 +273,7 @@ def short_cause(problem: Problem) -> str:
         causes = "; ".join(dict.fromkeys(map(_finding, problem.verdict.findings)))
         return causes or problem.verdict.message or _verdict(problem.verdict) or problem.state
     if problem.run_state is not None:
-        return _row_state(problem.run_state)
+        return _row_state(problem.run_state, problem.nodes)
     return "; ".join(_problem_texts(problem)) or problem.state
 
 
@@ -283,10 +285,17 @@ def pods_of(problem: Problem) -> str:
     return f"{state.ready}/{state.of}" if state is not None and state.of else ""
 
 
-def _row_state(state: RunState) -> str:
-    """Return how it fares and why; of the scheduler's sentence what the nodes lack, the rest stands elsewhere."""
-    if state.reason == "NoNode" and (nodes := _NODES.match(state.message)):
-        return f"{state.word}: no node, {nodes[1]}"
+def _row_state(state: RunState, nodes: NodeReport | None) -> str:
+    """Return how it fares and why; what the nearest node lacks, else what the scheduler says that the nodes lack."""
+    nearest = nodes.nearest if nodes is not None and not nodes.fitting else None
+    if state.reason == "NoNode" and nearest is not None and nearest.shortages and not nearest.obstacles:
+        lacks = (f"-{shortage.lacking} {brief_name(shortage.resource)}" for shortage in nearest.shortages)
+        return f"no node: {', '.join(lacks)}"
+    if state.reason == "NoNode" and (said := _NODES.match(state.message)):
+        return f"no node: {said[1]}"
+    if state.word == "runs":
+        # That it runs is seen by its pods.
+        return reason_text(state).partition(" under ")[0].replace(" was killed", " killed")
     return f"{state.word}: {reason_text(state)}".removesuffix(": ")
 
 
@@ -294,7 +303,10 @@ def _verdict(verdict: Verdict) -> str:
     """Return why pods are missing that no rule refuses; empty where that is not known."""
     if verdict.fits is not None:
         return f"{verdict.fits} of {verdict.missing} missing pods fit"
-    return f"rejected by {verdict.blocked.by}" if verdict.blocked is not None else ""
+    if verdict.blocked is None:
+        return ""
+    webhook = verdict.blocked.by.removesuffix(" (it cannot be called)")
+    return f"rejected by {webhook}" if webhook == verdict.blocked.by else f"{webhook} cannot be called"
 
 
 def _finding(finding: Finding) -> str:
@@ -320,4 +332,4 @@ def _problem_texts(problem: Problem) -> Iterator[str]:
     if problem.waiting:
         yield f"{problem.waiting} wait{'s' * (problem.waiting == 1)}"
     if problem.reason:
-        yield f"{problem.state}: {problem.reason}"
+        yield f"{problem.state}: {_CLAUSES.split(problem.reason, maxsplit=1)[0]}"

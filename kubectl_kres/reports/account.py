@@ -49,7 +49,14 @@ from kubectl_kres.reports.common.explanation import (
     template_of,
 )
 from kubectl_kres.reports.common.objects import REVISIONS, absent_objects, changed_template, waiting_pods
-from kubectl_kres.reports.common.replicas import Replicas, lacks_revision, owned_by, pods_of
+from kubectl_kres.reports.common.replicas import (
+    Replicas,
+    finished_pods_of_one_job,
+    lacks_revision,
+    owned_by,
+    pods_of,
+    pods_of_one_job,
+)
 from kubectl_kres.store.store import ReadRequest, Store
 
 
@@ -113,6 +120,9 @@ def _amount(text: str) -> object:
 
 Raw = Mapping[str, Any]
 
+#: What counts pods that ended, too.
+_COUNTS_FINISHED = "count/pods"
+
 
 def account_of(store: Store, subject: Subject, analysis: Analysis) -> Account | None:
     """Return the account; None where no policy of the namespace looks at anything that is made beside the pods. Raises
@@ -130,10 +140,11 @@ def account_of(store: Store, subject: Subject, analysis: Analysis) -> Account | 
         if (creations := tuple(_find_absent_objects(store, pod, analysis)))
     ]
     missing_objects = tuple(creation for creations in absent for creation in creations)
-    all_creations = [*first, *objects, *missing_objects]
-    if not all_creations or not any(is_bounded(creation, policies) for creation in all_creations):
+    kept = tuple(_kept_pods(first, subject, analysis)) if subject.ref.kind == "CronJob" else ()
+    own = [*first, *objects, *missing_objects, *kept]
+    if not own or not any(is_bounded(creation, policies) for creation in own):
         return None
-    return Account(first, objects, missing_objects, len(absent))
+    return Account(first, objects, missing_objects, len(absent), kept)
 
 
 def is_bounded(creation: Creation, policies: Policies) -> bool:
@@ -260,6 +271,28 @@ def _first_creations(store: Store, subject: Subject, analysis: Analysis) -> Iter
             yield structs.replace(creation, review=_review_created_object(subject, analysis, job_raw))
     elif kind in REVISIONS and _makes_revision(store, subject, workload):
         yield revision_of_template(subject, analysis)
+
+
+def _kept_pods(jobs: Iterable[Creation], subject: Subject, analysis: Analysis) -> Iterator[Creation]:
+    """Yield the finished pods of the Jobs that a CronJob has yet to create and that its history keeps: ``count/pods``
+    counts them until their Job goes. Those that run at once are counted as pods. Nothing where a Job goes by its age.
+    """
+    cron_job = analysis.manifest.owner or manifest_workload(subject)
+    draft = next((outcome.draft for outcome in analysis.outcomes if outcome.draft is not None), None)
+    if cron_job is None or cron_job.spec.job_template is None or draft is None:
+        return
+    spec = cron_job.spec.job_template.spec
+    if spec is None or spec.ttl_seconds_after_finished is not None:
+        return
+    request = quota_request(analysis.manifest.pod, draft)
+    if not any(_COUNTS_FINISHED in quota.hard for quota in analysis.policies.policies.quotas):
+        return
+    usage = {_COUNTS_FINISHED: request.usage[_COUNTS_FINISHED]}
+    kept = structs.replace(request, usage=usage, names=lambda hard: [*usage.keys() & {*hard}], containers=None)
+    for job in jobs:
+        count = job.count * finished_pods_of_one_job(cron_job) - pods_of_one_job(cron_job)
+        if count > 0:
+            yield Creation("Pod", subject.ref.name, kept, count=count)
 
 
 def revision_of_template(subject: Subject, analysis: Analysis) -> Creation:

@@ -433,20 +433,23 @@ def _find_unread_pods(store: Store, waiting: Iterable[Pod]) -> Iterator[FailedRe
             yield from find_unread(store, (read,))
 
 
+def waiting_pod(problem: Problem, waiting: Mapping[tuple[str, str], Pod]) -> Pod | None:
+    """Return the pod that waits for a node, of those by namespace and name, where that is the problem."""
+    state = problem.run_state
+    if state is None or state.reason != "NoNode":
+        return None
+    return waiting.get((problem.subject.namespace, state.pod or problem.subject.name))
+
+
 def _with_nodes(
     store: Store, problem: Problem, waiting: Mapping[tuple[str, str], Pod], options: EvaluationOptions
 ) -> Problem:
     """Return the problem with what nodes say, where its pod waits for one and they were read."""
-    state = problem.run_state
-    if state is None or state.reason != "NoNode":
+    if (pod := waiting_pod(problem, waiting)) is None:
         return problem
-    pod = waiting.get((problem.subject.namespace, state.pod or problem.subject.name))
-    if pod is None:
-        return problem
-    from kubectl_kres.reports.scheduling.report import report_nodes  # noqa: PLC0415 - only where a pod waits for a node
+    from kubectl_kres.reports.scheduling.report import nodes_in_list  # noqa: PLC0415 - only where a pod waits for a node
 
-    reported = report_nodes(store, pod, options.server.version[1])
-    return replace(problem, nodes=reported[0]) if reported is not None else problem
+    return replace(problem, nodes=nodes_in_list(store, pod, options.server.version[1]))
 
 
 def without_problems(store: Store, reads: Sequence[ReadRequest], area: OverviewArea) -> OverviewArea:

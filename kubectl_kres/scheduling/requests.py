@@ -13,7 +13,7 @@ from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.objects import ResourceList
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.scheduling import PodConditionType, SchedulingPod
-from kubectl_kres.model.scheduling_views import CountedPod
+from kubectl_kres.model.scheduling_views import CountedPod, as_requests, decode_requests
 from kubectl_kres.quantity import Quantity, stored_quantity
 
 #: Resource name to thousandths of a CPU, bytes, or units.
@@ -27,26 +27,15 @@ def _parse_amount(text: str) -> Quantity:
     return stored_quantity(text)
 
 
-class _Requests(msgspec.Struct, frozen=True):
-    requests: ResourceList | None = None
-
-
-_DECODER = msgspec.json.Decoder(_Requests, float_hook=str)
 _CONDITIONS = msgspec.json.Decoder(tuple[PodConditionType, ...] | None)
-
-
-def _decode(text: bytes) -> Iterable[tuple[str, Any]]:
-    """Name and amount of each request; of what is no list of requests, which no server stores, none."""
-    try:
-        return (_DECODER.decode(text).requests or {}).items() if text else ()
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return ()
 
 
 def _read(amounts: Iterable[tuple[str, Any]] | bytes) -> Exact:
     """Return a resource list; what is no quantity, which no server stores, counts as nothing."""
     exact: Exact = {}
-    for name, value in _decode(amounts) if isinstance(amounts, bytes) else amounts:
+    if isinstance(amounts, bytes):
+        amounts = decode_requests(amounts).items() if amounts else ()
+    for name, value in amounts:
         try:
             exact[name] = _parse_amount(value) if isinstance(value, str) else stored_quantity(value)
         except QuantityError:
@@ -199,7 +188,7 @@ def _read_requests(resources: ResourceRequirements | Raw | None) -> _List:
 
 def _list_amounts(amounts: ResourceList | Raw | None) -> _List:
     if type(amounts) is Raw:
-        return b'{"requests":%b}' % bytes(amounts) if amounts else b""
+        return as_requests(amounts)
     return tuple(amounts.items()) if isinstance(amounts, Mapping) else ()
 
 

@@ -21,7 +21,7 @@ from kubectl_kres.model.pod import Pod, unread_fields
 from kubectl_kres.policies.rules import chain
 from kubectl_kres.policies.rules.chain import PolicyObjects, review_object, unread_of, world_of
 from kubectl_kres.policies.rules.newer_fields import answerable
-from kubectl_kres.policies.rules.pod_security.levels import standard_of
+from kubectl_kres.policies.rules.pod_security import standard_of
 from kubectl_kres.policies.rules.policy import BoundPolicy, Look, build_param_finder
 from kubectl_kres.policies.rules.request import Request, Review, creation, match_request
 from kubectl_kres.policies.rules.resources import canonical_object, undecodable

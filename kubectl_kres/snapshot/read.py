@@ -224,11 +224,12 @@ def _items(path: str, line: _Line) -> list[Any]:
         items = decoder.decode(line.data).items
     except _UNREADABLE as error:
         raise _damage_error(path, f"a page of {line.kind} objects cannot be read") from error
-    if not is_view(line.kind) and items and not items[0].kind and (known_kind := BY_KIND.get(line.kind)) is not None:
-        # Items of lists say no kind.
+    if not is_view(line.kind) and (known_kind := BY_KIND.get(line.kind)) is not None:
         for item in items:
-            msgspec.structs.force_setattr(item, "kind", known_kind.kind)
-            msgspec.structs.force_setattr(item, "api_version", known_kind.api_version)
+            # Most items say no kind; one that says another is still of its page's.
+            if item.kind != known_kind.kind:
+                msgspec.structs.force_setattr(item, "kind", known_kind.kind)
+                msgspec.structs.force_setattr(item, "api_version", known_kind.api_version)
     return items
 
 

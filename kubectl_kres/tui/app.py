@@ -224,7 +224,7 @@ class Kres(WhatIfKeys):
         if fresh:
             self.pane.refresh_sums()
         self.pane.apply_changes(changes)
-        if changes:
+        if changes or self._ticks % 10 == 0:  # what was computed meanwhile may make more necessary
             self.request_reads()
         if self.typed_numbers:
             self.try_numbers()
@@ -285,7 +285,7 @@ class Kres(WhatIfKeys):
         # Textual tells the size before the lines are there, and once more when they are.
         if small and shell.query("#room"):
             self._bar("room").put([("warn", f" {width}x{height} is too small: make room for {LEAST[0]}x{LEAST[1]}")])
-        self.tell()
+        self.call_later(self.tell)  # the app has its new size only behind this
 
     # Messages of the screens
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from time import perf_counter
 
 from msgspec.structs import replace
 
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
-from kubectl_kres.reports.common.parts import Remedy
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.reports.common.parts import NodeReport, Remedy
 from kubectl_kres.reports.explain.all_states import PodStates, all_states
 from kubectl_kres.reports.overview import (
     MOST,
@@ -22,9 +24,11 @@ from kubectl_kres.reports.overview import (
     makers,
     refused_area,
     running_area,
+    waiting_pod,
     without_problems,
     worst_first,
 )
+from kubectl_kres.reports.pod.scheduling_needs import MOST_LISTED, list_node_needs
 from kubectl_kres.reports.quota.denied import ASKED, Denied, denied_needs, needs_of_systems
 from kubectl_kres.reports.quota.quota_report import QuotaReport
 from kubectl_kres.store.store import ReadRequest
@@ -36,6 +40,8 @@ _UNSEEN = {"denied": "not visible", "failed": "not read"}
 _REST = 10
 #: Problems whose remedies are looked for.
 _MENDED = 20
+#: Pods up to which nodes are asked why some wait: all that are on nodes are read for that.
+_FEW = 5_000
 
 Stamp = tuple[object, ...]
 
@@ -67,6 +73,9 @@ class Areas:
         self._look: Iterator[None] | None = None
         self._fared: Stamp = ()
         self._fared_until = 0.0
+        #: Pods that wait for a node, by namespace and name, and what nodes said of them, for one version of the pod.
+        self._waiting: dict[tuple[str, str], Pod] = {}
+        self._nodes: dict[tuple[str, str], tuple[str | None, NodeReport | None]] = {}
 
     def reads(self) -> tuple[ReadRequest, ...]:
         """Return what the areas are made from; once that is there, what tells which workloads are refused."""
@@ -76,7 +85,36 @@ class Areas:
             first
         ):
             return first
-        return tuple(dict.fromkeys((*first, *self._refusal_read_requests())))
+        return tuple(dict.fromkeys((*first, *self._refusal_read_requests(), *self.node_reads())))
+
+    def node_reads(self) -> tuple[ReadRequest, ...]:
+        """Return what tells why pods wait for a node, until it is known: then nothing is watched for it any more."""
+        return list_node_needs(self._session.store, self._pods_to_place())
+
+    def _pods_to_place(self) -> list[Pod]:
+        """Return the pods of the worst that wait for a node and of which nodes have said nothing yet."""
+        problems = (waiting_pod(problem, self._waiting) for problem in self._running.problems)
+        pods = [pod for pod in problems if pod is not None][:MOST_LISTED]
+        return [pod for pod in pods if self._nodes.get(_pod_key(pod), ("",))[0] != pod.metadata.resource_version]
+
+    def _is_placeable(self) -> bool:
+        """Return whether all has been read that nodes say of such a pod."""
+        reads = self.node_reads()
+        return bool(reads) and not any(map(self._session.is_undecided, reads))
+
+    def _ask_nodes(self) -> None:
+        """Take down what nodes say of the first pod that waits for one."""
+        from kubectl_kres.reports.scheduling.report import report_nodes  # noqa: PLC0415 - only where a pod waits
+
+        pod, session = self._pods_to_place()[0], self._session
+        reported = report_nodes(session.store, pod, session.evaluation_options.server.version[1])
+        self._nodes[_pod_key(pod)] = pod.metadata.resource_version, reported[0] if reported is not None else None
+
+    def _with_nodes(self, problem: Problem) -> Problem:
+        """Return the problem with what nodes say to its pod that waits for one, where that is known."""
+        pod = waiting_pod(problem, self._waiting)
+        known = self._nodes.get(_pod_key(pod)) if pod is not None else None
+        return replace(problem, nodes=known[1]) if known is not None else problem
 
     def _refusal_read_requests(self) -> tuple[ReadRequest, ...]:
         """Return what tells which workloads are refused, which the quotas decide with."""
@@ -99,7 +137,7 @@ class Areas:
         """Return what is wrong in all areas, the worst first, with the remedies that are known by now."""
         areas = [self._refused_area, self._running, *(self._build_area(maker).area for maker in self.makers)]
         # What does not serve the namespace that is shown comes last.
-        problems = sorted(worst_first(areas), key=lambda problem: problem.elsewhere)
+        problems = sorted(map(self._with_nodes, worst_first(areas)), key=lambda problem: problem.elsewhere)
         return [
             problem if problem.remedies else replace(problem, remedies=self._remedies.get(_key(problem), ((), ()))[1])
             for problem in problems
@@ -118,7 +156,9 @@ class Areas:
         """Whether there is something to compute that is computed between keys."""
         if self._look is not None or self._is_stale():
             return True
-        return self._work is not None or self._is_due() or next(self._problems_without_remedies(), None) is not None
+        if self._work is not None or self._is_due() or self._is_placeable():
+            return True
+        return next(self._problems_without_remedies(), None) is not None
 
     def step(self, seconds: float) -> bool:
         """Look at workloads, then for remedies, for a while; whether anything is new."""
@@ -136,6 +176,9 @@ class Areas:
                 self._denied.append(result)
         if self._work is None:
             news = self._step_running(end) or news
+            if perf_counter() < end and self._is_placeable():
+                self._ask_nodes()
+                news = True
         while self._work is None and perf_counter() < end:
             problem = next(self._problems_without_remedies(), None)
             if problem is None:
@@ -216,6 +259,8 @@ class Areas:
             fares.append((ref, state))
             yield
         self._running = running_area(fares)
+        count = sum(1 for _ in islice(session.store.keys("Pod"), _FEW + 1))
+        self._waiting = {_pod_key(pod): pod for pod in states.pods_without_node()} if count <= _FEW else {}
 
     # Remedies
 
@@ -233,6 +278,10 @@ class Areas:
         if len(self._remedies) > MOST * len(self._cached_areas):
             self._remedies.clear()
         self._remedies[_key(problem)] = stamp, areas.remedies(problem)
+
+
+def _pod_key(pod: Pod) -> tuple[str, str]:
+    return pod.metadata.namespace, pod.metadata.name
 
 
 def _key(problem: Problem) -> tuple[str, ObjectRef]:

@@ -74,7 +74,9 @@ class _Offers(Provider):
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for offer in self.list_offers():
-            score = max(matcher.match(offer.text), matcher.match(offer.about))
+            # In a sentence the letters of most words are found somewhere, in their order.
+            said = query.lower() in offer.about.lower()
+            score = max(matcher.match(offer.text), matcher.match(offer.about) if said else 0.0)
             if score > 0:
                 yield Hit(score + self.above, matcher.highlight(offer.text), offer.run, help=offer.about)
 

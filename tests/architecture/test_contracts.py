@@ -49,9 +49,9 @@ BREACHES = {
         "vpa.rules.autoscaler -> kubectl_kres.vpa.rules.capping",
     ),
     "cluster": (
-        "cluster/auth/credentials.py",
+        "cluster/credentials.py",
         "import kubectl_kres.cluster.read.lists",
-        "cluster.auth.credentials -> kubectl_kres.cluster.read.lists",
+        "cluster.credentials -> kubectl_kres.cluster.read.lists",
     ),
     "cli": (
         "cli/source/object_source.py",

@@ -43,7 +43,7 @@ SELDOM = {
     "kubectl_kres.capsule.rules",
     "kubectl_kres.capsule.commands",
     "kubectl_kres.cli.output.documents",
-    "kubectl_kres.cli.run.explainer",
+    "kubectl_kres.cli.explainer",
     "kubectl_kres.manifests.read",
     "kubectl_kres.manifests.typed_manifest",
     "kubectl_kres.policies.rules.request",

@@ -91,6 +91,13 @@ def test_long_and_broken_texts_are_refused_in_the_words_of_the_server(text: str)
     assert ended(text).startswith("compilation failed: ERROR: <input>:")
 
 
+@pytest.mark.parametrize(
+    "text", ["|| !true", "1 == || !true", "-!true", "--!x", "[|| !x]", "object.a(|| -!x)", "|| -1"]
+)
+def test_an_operator_where_an_operand_belongs_is_refused(text: str) -> None:
+    assert ended(text).startswith("compilation failed: ERROR: <input>:")
+
+
 def test_a_list_of_many_parts_is_still_followed_where_the_server_follows_it() -> None:
     expression = compiled(f"{TEN}.map(a, {TEN}.map(b, {TEN}.map(c, a * b * c))).flatten(2).size() == 1000")
     assert Evaluation({}, {}, maximum=PER_CALL).run(expression).value is True

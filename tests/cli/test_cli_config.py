@@ -18,12 +18,12 @@ from cli.running import Kres
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kubectl_kres.cli import settings
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.commands import quota, tui
+from kubectl_kres.cli.config_file import CheckSettings, Output, Tui, line_of
 from kubectl_kres.cli.output import printer
 from kubectl_kres.cli.program import commands
-from kubectl_kres.cli.settings import config
-from kubectl_kres.cli.settings.config_file import CheckSettings, Output, Tui, line_of
 from kubectl_kres.errors import UsageError
 from kubectl_kres.tui.themes import NAMES
 
@@ -64,23 +64,23 @@ def seen(monkeypatch: pytest.MonkeyPatch, kres: Kres) -> Callable[[str], Options
 @pytest.mark.parametrize(
     ("environ", "windows", "found"),
     [
-        ({"XDG_CONFIG_HOME": "/x"}, False, Path("/x") / config.NAME),
-        ({"XDG_CONFIG_HOME": "/x", "APPDATA": "/a"}, True, Path("/x") / config.NAME),
-        ({}, False, Path("/home/eve/.config") / config.NAME),
-        ({"XDG_CONFIG_HOME": ""}, False, Path("/home/eve/.config") / config.NAME),
-        ({"XDG_CONFIG_HOME": "here"}, False, Path("/home/eve/.config") / config.NAME),
-        ({"APPDATA": "/a"}, True, Path("/a") / config.NAME),
+        ({"XDG_CONFIG_HOME": "/x"}, False, Path("/x") / settings.NAME),
+        ({"XDG_CONFIG_HOME": "/x", "APPDATA": "/a"}, True, Path("/x") / settings.NAME),
+        ({}, False, Path("/home/eve/.config") / settings.NAME),
+        ({"XDG_CONFIG_HOME": ""}, False, Path("/home/eve/.config") / settings.NAME),
+        ({"XDG_CONFIG_HOME": "here"}, False, Path("/home/eve/.config") / settings.NAME),
+        ({"APPDATA": "/a"}, True, Path("/a") / settings.NAME),
         ({}, True, None),
     ],
 )
 def test_where_it_is(environ: dict[str, str], windows: bool, found: Path | None, monkeypatch):
     monkeypatch.setenv("HOME", "/home/eve")
-    assert config.location(environ, windows=windows) == found
+    assert settings.location(environ, windows=windows) == found
 
 
 def test_without_a_home_there_is_none(monkeypatch):
     monkeypatch.setattr(os.path, "expanduser", lambda text: text)
-    assert config.location({}, windows=False) is None
+    assert settings.location({}, windows=False) is None
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_a_home_of_somebody_else_is_none(write, monkeypatch):
     write("x =")
     monkeypatch.setattr(Path, "open", refuse)
     monkeypatch.setattr(os.path, "exists", lambda _: False)
-    assert config.apply_settings(Options(), ()) == Options()
+    assert settings.apply_settings(Options(), ()) == Options()
 
 
 def refuse(*_: object, **__: object) -> None:

@@ -14,7 +14,7 @@ from msgspec import structs
 from reports.stored import store_of
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.simulation.steps import given_steps
+from kubectl_kres.cli.simulation import given_steps
 from kubectl_kres.model import kinds
 from kubectl_kres.simulate.change import Patch
 from kubectl_kres.simulate.live import raw_of

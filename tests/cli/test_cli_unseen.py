@@ -84,7 +84,7 @@ def test_a_forbidden_read_is_told_once_on_a_terminal(
     """Where both streams end on it, and what standard output has is not all of an answer, they are not the same."""
     monkeypatch.setattr("kubectl_kres.cli.source.live.current_time", lambda: "2026-11-25T12:00:00Z")
     apart = kres(text)
-    monkeypatch.setattr("kubectl_kres.cli.run.run_loop.same_terminal", lambda: True)
+    monkeypatch.setattr("kubectl_kres.cli.run_loop.same_terminal", lambda: True)
     found = kres(text)
     words = 'limitranges is forbidden: User "'
     assert (apart.out, apart.code) == (found.out, found.code)

@@ -20,7 +20,7 @@ from cli.apiserver import deployment, kubeconfig, pod
 from cli.running import Kres, Result, ended, heeding
 from cluster.living import Cluster, Fault, living
 
-from kubectl_kres.cli.watch import loop as following
+from kubectl_kres.cli import watch as following
 from kubectl_kres.cluster.transport import deadline as backoff
 from kubectl_kres.cluster.watch import need_reader
 from kubectl_kres.render.text.line import age_text

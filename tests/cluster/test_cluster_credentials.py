@@ -7,7 +7,7 @@ from time import monotonic
 import msgspec
 import pytest
 
-from kubectl_kres.cluster.auth.credentials import Identity, authority
+from kubectl_kres.cluster.credentials import Identity, authority
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target, load
 from kubectl_kres.cluster.kubeconfig.files import ClusterEntry, UserEntry
 from kubectl_kres.errors import ConfigError

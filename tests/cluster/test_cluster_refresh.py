@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from cluster import kubectl
 
-from kubectl_kres.cluster.auth.credentials import Identity
+from kubectl_kres.cluster.credentials import Identity
 from kubectl_kres.cluster.kubeconfig import current_context
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target, load
 from kubectl_kres.cluster.kubeconfig.files import ClusterEntry, Exec, UserEntry

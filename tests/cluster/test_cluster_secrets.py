@@ -11,8 +11,8 @@ import pytest
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.main import entry
-from kubectl_kres.cluster.auth.credentials import Credentials
-from kubectl_kres.cluster.auth.exec_plugin import IssuedCredential
+from kubectl_kres.cluster.credentials import Credentials
+from kubectl_kres.cluster.exec_plugin import IssuedCredential
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, Target
 from kubectl_kres.cluster.kubeconfig.files import AuthProvider, ClusterEntry, Exec, ExecVariable, UserEntry
 from kubectl_kres.cluster.transport.proxy import Proxy

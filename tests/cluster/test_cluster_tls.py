@@ -7,7 +7,7 @@ import pytest
 from urllib3 import exceptions
 
 from kubectl_kres.cluster import connection as tls
-from kubectl_kres.cluster.auth.credentials import Credentials
+from kubectl_kres.cluster.credentials import Credentials
 from kubectl_kres.cluster.kubeconfig.current_context import Target
 from kubectl_kres.cluster.kubeconfig.files import ClusterEntry, UserEntry
 from kubectl_kres.cluster.transport import response as errors

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kubectl_kres.capsule.reports.explain.explain_tenant import NamespaceShare, TenantExplanation, TenantItem, TenantUse
+from kubectl_kres.capsule.reports.explain_tenant import NamespaceShare, TenantExplanation, TenantItem, TenantUse
 from kubectl_kres.capsule.text.claim_or_pool import tenant_lines
 from kubectl_kres.capsule.text.page import tenant_lines as tenant_page
 from kubectl_kres.cli.main import entry

@@ -113,7 +113,7 @@ def test_what_fits_no_node_says_what_the_nodes_lack(plane: ControlPlane, started
     large = pod("large")
     large["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "4"}}
     put(plane, space, large)
-    terminal.until("po/large", "waits: no node, ", "Insufficient cpu")
+    terminal.until("po/large", "no node: -", " cpu")
     terminal.press(":", "pods", "Enter")
     terminal.until("large", "Unschedulable")
 

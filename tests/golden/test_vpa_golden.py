@@ -12,7 +12,7 @@ from msgspec import structs
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.changes import change_report
+from kubectl_kres.render import change_report
 from kubectl_kres.render.pod import explain as explain_text
 from kubectl_kres.render.text import data
 from kubectl_kres.reports.changes.compare import report

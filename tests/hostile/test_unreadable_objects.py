@@ -90,6 +90,10 @@ OTHERS = (
 )
 
 
+def call_odd(item: Raw) -> None:
+    item |= {"kind": "Odd", "apiVersion": "x.y/v1"}
+
+
 def key_in_etcd(item: Raw) -> tuple[str, str]:
     return f"{item['metadata'].get('namespace', '')}/", item["metadata"]["name"]
 
@@ -213,3 +217,81 @@ def test_python_and_agents_are_told(source: str, spoilt: Callable[[str], Cluster
     changed = answer_tool("simulate", {"context": "c", "namespace": SPACE, "scale": "deploy/cart=9"},
                           lambda _: opened, ("c",))  # fmt: skip
     assert POD in json.dumps(changed)
+
+
+WAITING = "explain pod/gallery-548c4c8fb4-qc2kw -n previews"
+
+
+@pytest.mark.parametrize("what", ["spec", "status", "overhead"])
+def test_a_pod_on_a_node_is_not_counted_as_nothing(
+    what: str,
+    spoilt: Callable[[str], Cluster],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Of pods on nodes only what nodes count is decoded: what a node has left is said as far as seen."""
+    cluster = spoilt(what)
+    _, out, _ = run(f"{WAITING} -o json", monkeypatch, capsys)
+    (item,) = json.loads(out)["items"]
+    assert not item["scheduling"]["complete"] and item["scheduling"]["notRead"] == ["Pod"]
+    assert cluster.ref in json.dumps(item["unseen"])
+    cluster.server.objects = [item for item in cluster.server.objects if item["metadata"]["name"] != POD]
+    _, out, _ = run(f"{WAITING} -o json", monkeypatch, capsys)
+    (item,) = json.loads(out)["items"]
+    assert item["scheduling"].get("complete", True)
+
+
+@pytest.mark.parametrize("words", ["explain deploy -n previews", "explain pods -n previews", "overview -n previews"])
+def test_a_list_says_that_nodes_may_not_be_read(
+    words: str,
+    spoilt: Callable[[str], Cluster],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    spoilt("claim").server.denied.add("nodes")
+    _, out, _ = run(words, monkeypatch, capsys)
+    assert "the nodes could not be read" in " ".join(out.split())
+
+
+def test_a_list_for_python_and_agents_names_what_it_lacks(spoilt: Callable[[str], Cluster]) -> None:
+    cluster = spoilt("quota")
+    opened = api.open_cluster()
+    answers = api.quota(opened, all_namespaces=True)
+    assert answers and all(answer.complete for answer in answers)
+    assert not answers.complete and [cluster.ref in line for line in answers.missing] == [True]
+    assert api.claims(opened, all_namespaces=True).complete
+    found = answer_tool("overview", {"context": "c"}, lambda _: opened, ("c",))
+    assert found["fullQuotas"] and cluster.ref in json.dumps(found["notRead"])
+
+
+@pytest.mark.parametrize("source", ["snapshot", "server"])
+@pytest.mark.parametrize("kind", ["RuntimeClass", "PriorityClass", "Pod", "ResourceQuota", "Deployment"])
+def test_an_object_that_says_another_kind_is_of_its_list(
+    kind: str,
+    source: str,
+    spoilt: Callable[[str], Cluster],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(SPOILT, "odd", (kind, "", call_odd))
+    cluster = spoilt("odd")
+    if source == "server":
+        # What is filed under its own kind cannot be listed under another one.
+        cluster.server.objects = [
+            item if item["kind"] != "Odd" else Misfiled(item, kind) for item in cluster.server.objects
+        ]
+    flags = f" --snapshot {cluster.snapshot}" if source == "snapshot" else ""
+    for command in ("simulate --scale deploy/cart=9 -n shop", "explain deploy -A", "check -A", "quota -A --denied"):
+        code, _, err = run(f"{command}{flags}", monkeypatch, capsys)
+        assert code in {0, 1, 4}, (command, code, err)
+
+
+class Misfiled(dict[str, Any]):
+    """An object that the test's server lists as of ``kind``, and sends as it is."""
+
+    def __init__(self, item: Raw, kind: str) -> None:
+        super().__init__(item)
+        self.kind = kind
+
+    def __getitem__(self, key: str) -> Any:
+        return self.kind if key == "kind" else super().__getitem__(key)

@@ -15,7 +15,7 @@ from reports.stored import made, subject
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.commands.explain import ExplainPage
 from kubectl_kres.cli.output.documents import TextOnlyDifference
-from kubectl_kres.cli.run.run_loop import AnswerBatch, RunSummary
+from kubectl_kres.cli.run_loop import AnswerBatch, RunSummary
 from kubectl_kres.cli.select.workloads import Selection
 from kubectl_kres.errors import KresError
 from kubectl_kres.render.text import data

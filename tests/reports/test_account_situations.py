@@ -307,6 +307,28 @@ def test_w6_a_cron_job_whose_history_fills_the_quota(hard: int, word: str):
         assert texts(found)[1] == f"lower successfulJobsHistoryLimit to {max(0, hard - 2)}"
 
 
+@pytest.mark.parametrize(
+    ("hard", "age", "word", "fix"),
+    [
+        (4, None, "refused", "raise count/pods of quota q to 10"),
+        (7, None, "partly", "raise count/pods of quota q to 10"),
+        (10, None, "admitted", ""),
+        (7, 60, "admitted", ""),
+    ],
+)
+def test_finished_pods_that_a_cron_job_keeps_hold_their_count(hard: int, age: int | None, word: str, fix: str):
+    """Five Jobs of two pods, of which two ended: their four pods are counted until their Jobs go."""
+    done = {"conditions": [{"type": "Complete", "status": "True"}]}
+    jobs = [owned("Job", f"w-{n}", ("CronJob", "w"), "batch/v1", spec={}, status=done) for n in range(2)]
+    cron_job = tick()
+    cron_job["spec"]["jobTemplate"]["spec"] |= {"parallelism": 1, "completions": 2}
+    if age is not None:
+        cron_job["spec"]["jobTemplate"]["spec"]["ttlSecondsAfterFinished"] = age
+    found = explained(covered(quota({"count/pods": str(hard)}, {"count/pods": "4"}), cron_job, *jobs), "CronJob")
+    assert found.verdict.outcome == word
+    assert not fix or texts(found)[0] == fix
+
+
 def test_w1_a_claim_that_grows_costs_what_it_grows_by():
     claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data", "namespace": SPACE},
              "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "growing",

@@ -15,7 +15,7 @@ from kubectl_kres.model import scheduling
 from kubectl_kres.model.kinds import BOUND_PODS
 from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod
 from kubectl_kres.model.scheduling_views import ScheduledWorkload
-from kubectl_kres.render.changes.change_report import brief, difference, lines
+from kubectl_kres.render.change_report import brief, difference, lines
 from kubectl_kres.reports.changes.compare import report_with_pods
 from kubectl_kres.reports.changes.nodes import change_node_needs, with_nodes
 from kubectl_kres.reports.changes.report import ChangeReport

@@ -13,7 +13,7 @@ from reports.stored import store_of
 from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail
 from kubectl_kres.capsule.reports.claim.claims import ClaimReport, Claims
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
-from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import explain_claim, explain_pool
+from kubectl_kres.capsule.reports.explain_claim_or_pool import explain_claim, explain_pool
 from kubectl_kres.capsule.reports.pool.pools import pool_report
 from kubectl_kres.capsule.text import claim as render_claim
 from kubectl_kres.capsule.text import claim_or_pool as render_pooled

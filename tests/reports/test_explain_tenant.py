@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubectl_kres.capsule.model import Tenant, TenantQuotas, TenantSpec, TenantStatus
-from kubectl_kres.capsule.reports.explain.explain_tenant import explain_tenant, tenant_needs
+from kubectl_kres.capsule.reports.explain_tenant import explain_tenant, tenant_needs
 from kubectl_kres.capsule.text.claim_or_pool import tenant_lines, tenant_row
 from kubectl_kres.errors import NotFound
 from kubectl_kres.model import kinds

@@ -9,7 +9,7 @@ import pytest
 from reports.stored import box, made, store_of, subject
 from reports.test_policing import ASK, deployment, space
 
-from kubectl_kres.policies.rules.pod_security.levels import Level, merged_spec, violations
+from kubectl_kres.policies.rules.pod_security import Level, merged_spec, violations
 from kubectl_kres.reports.explain.explain import explain
 
 PRIVILEGED = {"privileged": True, "runAsUser": 0, "capabilities": {"add": ["SYS_ADMIN", "NET_BIND_SERVICE"]}}

@@ -8,7 +8,7 @@ import pytest
 from reports.stored import Raw, box, made, owned_by, store_of
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.capsule.reports.explain.explain_tenant import TenantUsers, tenant_users, users_needs
+from kubectl_kres.capsule.reports.explain_tenant import TenantUsers, tenant_users, users_needs
 from kubectl_kres.errors import NotFound
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef

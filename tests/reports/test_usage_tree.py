@@ -10,7 +10,7 @@ from tui.driving import ML
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.pool.pool_report import pool_tree
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.run.run_loop import read_yaml
+from kubectl_kres.cli.run_loop import read_yaml
 from kubectl_kres.cli.source.offline import open_held
 from kubectl_kres.model.kinds import BY_KIND, KINDS
 from kubectl_kres.quantity import parse

@@ -12,7 +12,7 @@ from tui.still import Still, session_on
 
 from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail
 from kubectl_kres.capsule.reports.claim.claims import Claims
-from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import explain_claim
+from kubectl_kres.capsule.reports.explain_claim_or_pool import explain_claim
 from kubectl_kres.capsule.reports.pool.pools import pool_report
 from kubectl_kres.capsule.screens.pool_data import scene_of
 from kubectl_kres.cluster.watch.feed_state import FeedState

@@ -233,6 +233,15 @@ def test_a_terminal_that_is_closed(terminal):
     assert screen.program.wait(30) in {-signal.SIGHUP, 128 + signal.SIGHUP, 3}
 
 
+def test_a_terminal_that_is_closed_without_a_signal(terminal):
+    """Nothing is drawn anew that could fail, and no key comes: it ends all the same."""
+    screen = terminal("tui", "--demo")
+    screen.read_until(b"deployment/checkout")
+    master, screen.master = screen.master, os.open(os.devnull, os.O_RDONLY)
+    os.close(master)
+    assert screen.program.wait(30) == 128 + signal.SIGHUP
+
+
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
 def test_a_terminal_that_goes_away_while_much_is_drawn(terminal, sent):
     """What still waits to be written must not hold the program: it ends within seconds, whatever is pressed before."""

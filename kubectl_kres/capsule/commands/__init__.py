@@ -20,14 +20,14 @@ SYSTEM = CliSystem(
     flag_types={"pool": "resourcepools"},
     answers={
         "pools": (f"{_REPORTS}.pool.pool_report", "PoolReport", "Pools"),
-        "claims": (f"{_REPORTS}.claim.claim_report", "ClaimReport", "Claims"),
-        "tenant": (f"{_REPORTS}.explain.explain_tenant", "TenantUsers", "TenantUsers"),
+        "claims": (f"{_REPORTS}.claim.claims", "ClaimReport", "Claims"),
+        "tenant": (f"{_REPORTS}.explain_tenant", "TenantUsers", "TenantUsers"),
         "sizing": (f"{_REPORTS}.claim.sizing", "Sizing", "Sizing"),
     },
     explanations=(
-        (f"{_REPORTS}.explain.explain_claim_or_pool", "ClaimExplanation"),
-        (f"{_REPORTS}.explain.explain_claim_or_pool", "PoolExplanation"),
-        (f"{_REPORTS}.explain.explain_tenant", "TenantExplanation"),
+        (f"{_REPORTS}.explain_claim_or_pool", "ClaimExplanation"),
+        (f"{_REPORTS}.explain_claim_or_pool", "PoolExplanation"),
+        (f"{_REPORTS}.explain_tenant", "TenantExplanation"),
     ),
     fleet={"claims": FleetReport(("kubectl_kres.capsule.fleet", "ClaimsSummary"))},
 )

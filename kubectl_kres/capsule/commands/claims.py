@@ -36,10 +36,10 @@ from kubectl_kres.cli.args.options import (
     Options,
 )
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunSummary
+from kubectl_kres.cli.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunSummary
 from kubectl_kres.cli.select.workloads import Selection, one_named
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
-from kubectl_kres.cli.watch.option import build_watch_runner
+from kubectl_kres.cli.watch_option import build_watch_runner
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.objects import ObjectRef

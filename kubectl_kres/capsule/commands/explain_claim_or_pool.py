@@ -10,9 +10,9 @@ from functools import partial
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.capsule.commands.select_pools import CLAIM, POOL, claims, pools
+from kubectl_kres.capsule.reports import explain_claim_or_pool
 from kubectl_kres.capsule.reports.common.needs import is_whole, pooled_needs
-from kubectl_kres.capsule.reports.explain import explain_claim_or_pool
-from kubectl_kres.capsule.reports.explain.explain_tenant import (
+from kubectl_kres.capsule.reports.explain_tenant import (
     TenantExplanation,
     TenantUsers,
     explain_tenant,
@@ -24,9 +24,9 @@ from kubectl_kres.capsule.text import claim_or_pool as render
 from kubectl_kres.capsule.text.claim_or_pool import tenant_brief, tenant_lines, tenant_row, users_lines
 from kubectl_kres.cli.args.flags import explain_command, same_source
 from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.explainer import Explainer
 from kubectl_kres.cli.output.printer import speaks_unicode
-from kubectl_kres.cli.run.explainer import Explainer
-from kubectl_kres.cli.run.run_loop import AnswerBatch, Choose, ObjectAnswer, Page, Query, RunSummary
+from kubectl_kres.cli.run_loop import AnswerBatch, Choose, ObjectAnswer, Page, Query, RunSummary
 from kubectl_kres.cli.select.workloads import select_subjects
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind, find

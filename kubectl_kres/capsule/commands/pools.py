@@ -30,8 +30,8 @@ from kubectl_kres.cli.args.options import (
 )
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
-from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunSummary
-from kubectl_kres.cli.watch.option import build_watch_runner
+from kubectl_kres.cli.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunSummary
+from kubectl_kres.cli.watch_option import build_watch_runner
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.text.line import sanitize_text
 from kubectl_kres.render.verdict.brief import object_command

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kubectl_kres.capsule.reports.claim.claims import Amount, ClaimReport, VerbEffect
 from kubectl_kres.capsule.reports.common.claim_state import WAITING
 from kubectl_kres.capsule.reports.common.needs import pooled_needs
-from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import ClaimExplanation, PoolOption, explain_claim
+from kubectl_kres.capsule.reports.explain_claim_or_pool import ClaimExplanation, PoolOption, explain_claim
 from kubectl_kres.capsule.reports.pool.pools import pool_report
 from kubectl_kres.capsule.screens.claim_list import pool_place, short
 from kubectl_kres.capsule.screens.items import condition_item, option_items, turn_item

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from kubectl_kres.capsule.reports.claim.claims import ClaimReport
-from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import QueueTurn, StoredCondition
+from kubectl_kres.capsule.reports.explain_claim_or_pool import QueueTurn, StoredCondition
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
 from kubectl_kres.capsule.text.claim import nothing_helps, way_lines
 from kubectl_kres.capsule.text.claim_or_pool import RESULTS, compared_text

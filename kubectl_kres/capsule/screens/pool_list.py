@@ -106,7 +106,8 @@ def _rows(session: Session, _namespace: str) -> ListRows:
 
 
 def _detail(session: Session, row: PoolRow, width: int) -> Iterator[Line]:
-    yield from pool_lines(row.report, whole=False, ascii_only=session.setting.ascii_only, width=width)
+    setting = session.setting
+    yield from pool_lines(row.report, whole=True, ascii_only=setting.ascii_only, width=width, now=setting.now())
 
 
 def _further_read_requests(session: Session, _namespace: str) -> Iterable[ReadRequest]:

@@ -17,8 +17,8 @@ from kubectl_kres.capsule.model import ResourcePool
 from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail
 from kubectl_kres.capsule.reports.claim.claims import ClaimReport, Claims
 from kubectl_kres.capsule.reports.common.needs import is_whole, pooled_needs, unseen_of_pool
-from kubectl_kres.capsule.reports.explain.explain_claim_or_pool import PoolExplanation, explain_pool
-from kubectl_kres.capsule.reports.explain.explain_tenant import TenantUsers, tenant_users, users_needs
+from kubectl_kres.capsule.reports.explain_claim_or_pool import PoolExplanation, explain_pool
+from kubectl_kres.capsule.reports.explain_tenant import TenantUsers, tenant_users, users_needs
 from kubectl_kres.capsule.reports.pool.pool_report import (
     Holder,
     PoolNamespace,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from kubectl_kres.capsule.reports.explain import explain_claim_or_pool
-from kubectl_kres.capsule.reports.explain.explain_tenant import TenantExplanation, TenantItem, TenantUse, TenantUsers
+from kubectl_kres.capsule.reports import explain_claim_or_pool
+from kubectl_kres.capsule.reports.explain_tenant import TenantExplanation, TenantItem, TenantUse, TenantUsers
 from kubectl_kres.capsule.text.claim import claim_brief, may_lines, nothing_helps, quota_lines, ways_lines
 from kubectl_kres.capsule.text.claims import TONES
 from kubectl_kres.capsule.text.pools import pool_brief, pool_lines, pool_word

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 
 from kubectl_kres.capsule.reports.claim.claims import ClaimReport, QuotaLine
-from kubectl_kres.capsule.reports.explain.explain_tenant import TenantExplanation
+from kubectl_kres.capsule.reports.explain_tenant import TenantExplanation
 from kubectl_kres.capsule.reports.pool.pool_report import PoolReport
 from kubectl_kres.capsule.text.claim import amounts_table, nothing_helps, state_lines, way_lines
 from kubectl_kres.capsule.text.claim_or_pool import rule_text, tenant_head, use_text

@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 from msgspec import structs
 
+from kubectl_kres.cli import run_loop
 from kubectl_kres.cli.args.flags import same_source
 from kubectl_kres.cli.args.options import ALLOW_PARTIAL, CHECKABLE, CHECKED, NO_SEEN, OUTPUT, SERVER, Options
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.run import run_loop
 from kubectl_kres.cli.select.check_contexts import check_contexts
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
 from kubectl_kres.errors import InputError, UsageError, on_one_line

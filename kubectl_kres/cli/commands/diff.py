@@ -8,10 +8,10 @@ from functools import partial
 from kubectl_kres.cli.args.flags import explain_command
 from kubectl_kres.cli.args.options import ALLOW_PARTIAL, INPUT, NO_SEEN, OUTPUT, SERVER, Options
 from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.files_applied import FilesApplied
 from kubectl_kres.cli.output.printer import DOCUMENTS, width
-from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunContext, RunSummary, build_runner
+from kubectl_kres.cli.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunContext, RunSummary, build_runner
 from kubectl_kres.cli.select.workloads import select_subjects
-from kubectl_kres.cli.simulation.files_applied import FilesApplied
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.render.pod import diff as render

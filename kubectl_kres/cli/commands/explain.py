@@ -26,10 +26,10 @@ from kubectl_kres.cli.args.options import (
 )
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import DOCUMENTS, is_terminal, qualified_name, speaks_unicode
-from kubectl_kres.cli.run.run_loop import AnswerBatch, Choose, ObjectAnswer, Page, Query, RunContext, RunSummary
+from kubectl_kres.cli.run_loop import AnswerBatch, Choose, ObjectAnswer, Page, Query, RunContext, RunSummary
 from kubectl_kres.cli.select.workloads import select_subjects
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
-from kubectl_kres.cli.watch.option import build_watch_runner
+from kubectl_kres.cli.watch_option import build_watch_runner
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import find
 from kubectl_kres.model.objects import ObjectRef
@@ -43,9 +43,9 @@ from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 from kubectl_kres.store.store import ReadRequest, Store
 
 if TYPE_CHECKING:
+    from kubectl_kres.cli.explainer import Explainer
+    from kubectl_kres.cli.files_applied import FilesApplied
     from kubectl_kres.cli.output.documents import TextOnlyDifference
-    from kubectl_kres.cli.run.explainer import Explainer
-    from kubectl_kres.cli.simulation.files_applied import FilesApplied
     from kubectl_kres.model.kinds import Kind
     from kubectl_kres.render.verdict import object_list
     from kubectl_kres.reports.changes.combined_answer import CombinedAnswer
@@ -79,7 +79,7 @@ def _explainer(kind: Kind | None) -> type[Explainer] | None:
     """Return the explainer of a system's kind; None: the command explains the objects itself."""
     if kind is None or answers_about(kind).explained in {"", "pod", "policy"}:
         return None
-    from kubectl_kres.cli.run.explainer import explainer_of
+    from kubectl_kres.cli.explainer import explainer_of
 
     return explainer_of(kind)
 
@@ -131,7 +131,7 @@ class ExplainPage(Page):
         super().__init__(options)
         self._files_applied: FilesApplied | None = None
         if options.filenames:
-            from kubectl_kres.cli.simulation.files_applied import FilesApplied
+            from kubectl_kres.cli.files_applied import FilesApplied
 
             self._files_applied = FilesApplied(options, after_change=after_change)
         self._words: list[str] = []
@@ -177,7 +177,7 @@ class ExplainPage(Page):
             self._combined = evaluate_together(batch.store, applied.files, batch.options.server)
         asked = [subject.ref for subject in batch.selection.subjects]
         if self._inputs is not None and not several and not applied.after_change:
-            from kubectl_kres.cli.simulation.steps import files_of
+            from kubectl_kres.cli.simulation import files_of
             from kubectl_kres.reports.changes.combined_answer import find_refused_objects
 
             files = files_of(self._inputs)
@@ -436,7 +436,7 @@ class ExplainPage(Page):
             and self.options.output in {"text", "wide"}
             and not self._repeats_refusals(self._combined)
         ):
-            from kubectl_kres.render.changes import change_report as together
+            from kubectl_kres.render import change_report as together
 
             yield from together.altered_lines(self._combined, color=self.color, width=self.width)
         if self._left_out and self._shows_whole_object:

@@ -8,7 +8,7 @@ from functools import partial
 from kubectl_kres.cli.args.options import ALLOW_PARTIAL, DEMO, HEADROOM, SERVER, SNAPSHOT, VERIFY, Options
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.exit_codes import print_stderr
-from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, build_runner
+from kubectl_kres.cli.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, build_runner
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.text.data import to_yaml

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
+from kubectl_kres.cli import run_loop
 from kubectl_kres.cli.args.flags import same_source
 from kubectl_kres.cli.args.options import (
     ALL_NAMESPACES,
@@ -20,10 +21,9 @@ from kubectl_kres.cli.args.options import (
 )
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
-from kubectl_kres.cli.run import run_loop
 from kubectl_kres.cli.select.workloads import complete
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
-from kubectl_kres.cli.watch.option import build_watch_runner
+from kubectl_kres.cli.watch_option import build_watch_runner
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.render import overview as render

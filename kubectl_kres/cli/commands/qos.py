@@ -24,9 +24,9 @@ from kubectl_kres.cli.args.options import (
 )
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import DOCUMENTS, qualified_name
-from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunSummary
+from kubectl_kres.cli.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunSummary
 from kubectl_kres.cli.select.workloads import select_subjects
-from kubectl_kres.cli.watch.option import build_watch_runner
+from kubectl_kres.cli.watch_option import build_watch_runner
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.pod import qos as render

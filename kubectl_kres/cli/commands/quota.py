@@ -23,10 +23,10 @@ from kubectl_kres.cli.args.options import (
 )
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
-from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunContext, RunSummary
+from kubectl_kres.cli.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunContext, RunSummary
 from kubectl_kres.cli.select.quotas import quotas, select_fit_subject, workloads
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
-from kubectl_kres.cli.watch.option import build_watch_runner
+from kubectl_kres.cli.watch_option import build_watch_runner
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.objects import ResourceQuota
@@ -131,7 +131,7 @@ class FitPage(Page):
         super().__init__(options)
         self._files_applied: FilesApplied | None = None
         if options.filenames:
-            from kubectl_kres.cli.simulation.files_applied import FilesApplied
+            from kubectl_kres.cli.files_applied import FilesApplied
 
             self._files_applied = FilesApplied(options, after_change=False)
 

@@ -29,13 +29,13 @@ from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.documents import Items
 from kubectl_kres.cli.output.exit_codes import print_stderr
 from kubectl_kres.cli.output.printer import DOCUMENTS, print_lines, wants_color, width
-from kubectl_kres.cli.run.run_loop import RunSummary, gc_disabled
-from kubectl_kres.cli.simulation.steps import assign_namespaces, given_steps, with_kinds
+from kubectl_kres.cli.run_loop import RunSummary, gc_disabled
+from kubectl_kres.cli.simulation import assign_namespaces, given_steps, with_kinds
 from kubectl_kres.cli.source.object_source import ObjectSource, current_time, open_source
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.changes import change_report as render
+from kubectl_kres.render import change_report as render
 from kubectl_kres.render.verdict import brief
 from kubectl_kres.reports.changes.compare import ChangeWithPods, Rollouts, compare_sides, report_of
 from kubectl_kres.reports.changes.given_steps import (

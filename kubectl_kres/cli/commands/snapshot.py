@@ -14,7 +14,7 @@ from kubectl_kres.cli.args.options import ALL_NAMESPACES, ALLOW_PARTIAL, OUT, Op
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.exit_codes import may_i, print_stderr
 from kubectl_kres.cli.output.printer import Progress, WaitingNotice
-from kubectl_kres.cli.run.run_loop import gc_disabled
+from kubectl_kres.cli.run_loop import gc_disabled
 from kubectl_kres.cli.source.object_source import current_time
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.admission_objects import Parameter, is_parameter

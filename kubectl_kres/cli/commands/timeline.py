@@ -17,9 +17,9 @@ from kubectl_kres.cli.args.options import (
     Options,
 )
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, each_pod
+from kubectl_kres.cli.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, each_pod
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
-from kubectl_kres.cli.watch.option import build_watch_runner
+from kubectl_kres.cli.watch_option import build_watch_runner
 from kubectl_kres.cluster.transport.duration import seconds
 from kubectl_kres.errors import UsageError, on_one_line
 from kubectl_kres.render import timeline as render

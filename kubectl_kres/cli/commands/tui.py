@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import difflib
 import os
+import select
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,9 @@ from kubectl_kres.tui.splash import first_frame
 if TYPE_CHECKING:
     from kubectl_kres.model.kinds import Kind
     from kubectl_kres.tui.session import Session
+
+#: Seconds from the end of the terminal to that of the program, where no signal ends it before.
+_PARTING = 1.0
 
 
 def run(options: Options, words: tuple[str, ...]) -> int:
@@ -49,12 +54,26 @@ def _run_screens(options: Options, words: tuple[str, ...]) -> int:
         app = IdleCollectingApp(session, trail, theme=theme, ansi=monochrome)
         settle_down()
         threading.excepthook = _end_without_terminal
+        threading.Thread(target=_wait_for_hangup, name="hangup", daemon=True).start()
         app.run(mouse=not options.no_mouse)
     finally:
         session.feed.close()
     if app.ended:
         raise SignalReceived(app.ended)
     return app.return_code or 0
+
+
+def _wait_for_hangup() -> None:
+    """End the program some time after its terminal went away: not everywhere a signal tells of that."""
+    if not hasattr(select, "poll"):  # on Windows
+        return
+    poll = select.poll()
+    poll.register(sys.stdin.fileno(), 0)
+    while not any(event & select.POLLHUP for _, event in poll.poll()):
+        time.sleep(_PARTING)
+    # A signal that tells of it ends it in order.
+    time.sleep(_PARTING)
+    os._exit(128 + signal.SIGHUP)
 
 
 def _end_without_terminal(failed: threading.ExceptHookArgs) -> None:

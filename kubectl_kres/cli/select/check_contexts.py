@@ -16,7 +16,7 @@ from kubectl_kres.cli.select.workloads import (
     in_files,
     refs_that_quotas_count,
 )
-from kubectl_kres.cli.simulation.steps import files_of
+from kubectl_kres.cli.simulation import files_of
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import Forbidden, StatusError, UsageError
 from kubectl_kres.model.kinds import BY_KIND

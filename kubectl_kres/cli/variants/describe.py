@@ -8,7 +8,7 @@ from typing import Any
 
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunContext, RunSummary
+from kubectl_kres.cli.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunContext, RunSummary
 from kubectl_kres.cli.select.workloads import fault_of, select_subjects
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import KresError, UsageError

@@ -8,7 +8,7 @@ from functools import partial
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.printer import is_terminal
-from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary
+from kubectl_kres.cli.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.variants.summary import pod_pages
 from kubectl_kres.errors import UsageError

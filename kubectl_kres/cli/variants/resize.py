@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunSummary
+from kubectl_kres.cli.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunSummary
 from kubectl_kres.cli.select.workloads import select_subjects
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import KresError, UsageError

@@ -10,11 +10,11 @@ from msgspec import structs
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.versions import NEWEST, OLDEST, nearest_version, parse, version_text
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, answer, read_yaml
+from kubectl_kres.cli.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, answer, read_yaml
 from kubectl_kres.cli.select.check_contexts import check_contexts
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
 from kubectl_kres.errors import UsageError
-from kubectl_kres.render.changes import change_report as render
+from kubectl_kres.render import change_report as render
 from kubectl_kres.reports.changes.upgrade import SpaceChanges, UpgradeReport, changes_in, report_of
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.store.store import ReadRequest

@@ -111,8 +111,10 @@ def struct_of(kind: Kind) -> Any:
 
 
 def name(item: Any, kind: Kind) -> None:
-    """Write the kind into an object whose struct stands for several: the items of a list come without."""
-    if not item.kind:
+    """Write the kind into an object whose struct stands for several: the items of a list come without, and one that
+    says another kind is still of the list's.
+    """
+    if item.kind != kind.kind and item.kind != kind.kind.partition(".")[0]:
         structs.force_setattr(item, "kind", kind.kind)
         structs.force_setattr(item, "api_version", kind.api_version)
 

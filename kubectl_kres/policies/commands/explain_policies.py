@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.run.explainer import Explainer
-from kubectl_kres.cli.run.run_loop import AnswerBatch, Choose, ObjectAnswer, RunSummary
+from kubectl_kres.cli.explainer import Explainer
+from kubectl_kres.cli.run_loop import AnswerBatch, Choose, ObjectAnswer, RunSummary
 from kubectl_kres.cli.select.workloads import Selection, complete
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import NotFound, UsageError

@@ -31,7 +31,7 @@ from kubectl_kres.policies.reports.context import (
 from kubectl_kres.policies.rules import chain, service_account
 from kubectl_kres.policies.rules import request as namespaces
 from kubectl_kres.policies.rules.chain import Chain, PolicyObjects, review_object, unread_of
-from kubectl_kres.policies.rules.pod_security.levels import standard_of
+from kubectl_kres.policies.rules.pod_security import standard_of
 from kubectl_kres.policies.rules.policy import BoundPolicy
 from kubectl_kres.policies.rules.request import Request, Review, creation, match_request
 from kubectl_kres.policies.rules.resources import canonical_object, undecodable

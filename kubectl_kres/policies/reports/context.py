@@ -16,7 +16,7 @@ from kubectl_kres.model.pod import unread_fields
 from kubectl_kres.policies.reports import DECIDING, WEBHOOKS
 from kubectl_kres.policies.rules.chain import PolicyObjects, world_of
 from kubectl_kres.policies.rules.newer_fields import answerable
-from kubectl_kres.policies.rules.pod_security.levels import standard_of
+from kubectl_kres.policies.rules.pod_security import standard_of
 from kubectl_kres.policies.rules.policy import BoundPolicy, Look, build_param_finder, match_webhooks
 from kubectl_kres.policies.rules.request import Request, match_request
 from kubectl_kres.provenance.journal import Assumption

@@ -11,8 +11,8 @@ from typing import Any
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Metadata, ObjectRef
 from kubectl_kres.policies.reports.apply import next_pod
-from kubectl_kres.policies.rules.pod_security import levels
-from kubectl_kres.policies.rules.pod_security.levels import RULE, detail, standard_of, violations
+from kubectl_kres.policies.rules import pod_security
+from kubectl_kres.policies.rules.pod_security import RULE, detail, standard_of, violations
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, template_of
 from kubectl_kres.reports.common.parts import Remedy
@@ -102,10 +102,10 @@ def security_patch(store: Store, subject: Subject, analysis: Analysis) -> Remedy
     if (spec.get("os") or {}).get("name") == "windows":
         return None
     level = standard_of(namespace.metadata.labels).enforce
-    patch = levels.context_patch(spec, levels.compliant_spec(spec, level.name))
+    patch = pod_security.context_patch(spec, pod_security.compliant_spec(spec, level.name))
     if not patch:
         return None
-    merged = levels.merged_spec(spec, patch)
+    merged = pod_security.merged_spec(spec, patch)
     rest = violations(level, {**pod, "spec": merged}, analysis.server.version[1])
     if rest:
         return Remedy(f"{'; '.join(_texts(spec, merged))}; and take out what stays: {detail(rest)}", proven=False)
@@ -153,12 +153,12 @@ def _command(store: Store, subject: Subject, analysis: Analysis, patch: Mapping[
 
 def _texts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     """Yield what contexts lack, containers with the same gaps together."""
-    if gap := levels.context_changes(old, new):
+    if gap := pod_security.context_changes(old, new):
         yield f"in the pod's securityContext {gap}"
     groups: dict[str, list[str]] = {}
     for key in ("initContainers", "containers"):
         for before, after in zip(old.get(key) or (), new.get(key) or (), strict=True):
-            if gap := levels.context_changes(before, after):
+            if gap := pod_security.context_changes(before, after):
                 groups.setdefault(gap, []).append(str(after.get("name", "")))
     for gap, names in groups.items():
         yield f"in securityContext of container{'s' * (len(names) > 1)} {join_words(names)} {gap}"

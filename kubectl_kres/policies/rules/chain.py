@@ -32,11 +32,10 @@ from kubectl_kres.admission.structure.pod_warnings import pod_notices
 from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.model.pod import Pod, unread_fields
 from kubectl_kres.policies.cel.base.values import PER_CALL, NotComputed
+from kubectl_kres.policies.rules import pod_security, security_fields, service_account
 from kubectl_kres.policies.rules import request as namespaces
-from kubectl_kres.policies.rules import security_fields, service_account
 from kubectl_kres.policies.rules import service_account as built_in
 from kubectl_kres.policies.rules.objects import with_defaults
-from kubectl_kres.policies.rules.pod_security import levels
 from kubectl_kres.policies.rules.policy import BoundPolicy, FindParams, RequestContext, bind_policies
 from kubectl_kres.policies.rules.request import POLICY_KINDS, Request, Review, User, match_request
 from kubectl_kres.policies.rules.request import creation as creation_of
@@ -139,9 +138,9 @@ class Chain:
         if not self.server.has_change("pod-security/sysctls"):
             minor = min(minor, CHANGES["pod-security/sysctls"].minor - 1)
         review = (
-            levels.review_namespace(request, self.world.pods, minor)
+            pod_security.review_namespace(request, self.world.pods, minor)
             if request.kind == "Namespace"
-            else levels.review(_drop_containers(request, self.world.added), self.world.namespace or {}, minor)
+            else pod_security.review(_drop_containers(request, self.world.added), self.world.namespace or {}, minor)
         )
         yield review
         if self.world.validating and not review.refusals and not only_pod and request.kind not in POLICY_KINDS:

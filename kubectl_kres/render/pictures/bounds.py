@@ -230,7 +230,8 @@ def scale_lines(pairs: Sequence[Pair], width: int, *, ascii_only: bool) -> Itera
             (tone, "  =" if pair.equal else ""),
         ]
     full, excess = _ASCII if ascii_only else _BLOCKS
-    text = f"{full} request, {excess} up to the limit, {_OPEN[ascii_only]} no limit, = request is the limit"
+    bars = f"{full} request, {excess} up to the limit, {_OPEN[ascii_only]} no limit, "
+    text = f"{bars if width - names - widest - 17 >= _SCALE_LEAST else ''}= request is the limit"
     yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="  "))
 
 

@@ -101,11 +101,13 @@ def state_suffix(state: RunState | None) -> str:
 
 
 def nearest_in_short(report: NodeReport | None) -> str:
-    """Return ``nearest: n3 lacks memory 2Gi``, how many nodes can take the pod, or that there is none; empty where none
-    is nearest, and without a report.
+    """Return ``nearest: n3 lacks memory 2Gi``, how many nodes can take the pod, that there is none, or that they may
+    not be read; empty where none is nearest, and without a report.
     """
     if report is None:
         return ""
+    if report.unread:
+        return "the nodes could not be read"
     if report.is_read and not report.nodes:
         return NO_NODE
     if report.fitting:

@@ -54,13 +54,15 @@ class Account(Struct, frozen=True):
     """The objects that have yet to be made for an object, beside its pods and the claims of a StatefulSet.
 
     ``first``: before any pod. ``with_pod``: for each further pod, once it exists. ``lacking``: for pods that exist and
-    wait for it, ``waiting`` of them.
+    wait for it, ``waiting`` of them. ``kept``: the finished pods that a CronJob's history will keep, which only
+    ``count/pods`` counts.
     """
 
     first: tuple[Creation, ...] = ()
     with_pod: tuple[Creation, ...] = ()
     lacking: tuple[Creation, ...] = ()
     waiting: int = 0
+    kept: tuple[Creation, ...] = ()
 
 
 #: there: it exists. admitted, refused: it would be. depends-on-order: result or the other. none: it is not even tried,

@@ -195,6 +195,13 @@ def pods_of_one_job(workload: Workload) -> int:
     return parallelism if spec.completions is None else min(parallelism, spec.completions)
 
 
+def finished_pods_of_one_job(workload: Workload) -> int:
+    """Return how many pods one Job of a CronJob leaves behind where none of them fails."""
+    spec = workload.spec.job_template.spec if workload.spec.job_template is not None else None
+    completions = spec.completions if spec is not None else None
+    return pods_of_one_job(workload) if completions is None else completions
+
+
 def is_failing(workload: Workload) -> bool:
     """Return whether the cluster says that pods of it are being refused. Events of a time that is over may say
     so, too.

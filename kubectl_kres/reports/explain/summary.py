@@ -97,11 +97,10 @@ class Outlines:
 
     def _nodes(self, ref: ObjectRef, stored: object) -> NodeReport | None:
         """Return what the nodes say to a pod that waits, or to the first one of a workload."""
-        from kubectl_kres.reports.scheduling.report import report_nodes
+        from kubectl_kres.reports.scheduling.report import nodes_in_list
 
         pod = waiting_pod(self._store, ref.kind, stored) if isinstance(stored, Workload) else stored
-        reported = report_nodes(self._store, pod, self._options.server.version[1]) if isinstance(pod, Pod) else None
-        return reported[0] if reported is not None else None
+        return nodes_in_list(self._store, pod, self._options.server.version[1]) if isinstance(pod, Pod) else None
 
     def _pod(self, subject: Subject, pod: Pod) -> Outline:
         """Return the line of a live pod that no run made."""

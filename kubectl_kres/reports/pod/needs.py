@@ -262,7 +262,7 @@ def account_needs(
     space, kind = subject.ref.namespace, subject.ref.kind
     hard = {name for quota in store.all("ResourceQuota", space) for name in quota.spec.hard or ()}
     stored = store.get(kind, subject.ref.name, space) if subject.raw is not None else workload
-    if workload is not None and kind == "CronJob" and object_usage("jobs.batch").keys() & hard and stored:
+    if workload is not None and kind == "CronJob" and {*object_usage("jobs.batch"), "count/pods"} & hard and stored:
         yield ReadRequest("Job", space)
     if workload is not None and isinstance(stored, Workload) and kind in _REVISED:
         stale = stored.status.observed_generation < stored.metadata.generation

@@ -58,16 +58,16 @@ def has_account(subject: Subject, analysis: Analysis) -> bool:
     spec = analysis.manifest.pod.spec
     if spec.volumes or spec.resource_claims or analysis.policies.policies.reviewer is not None:
         return True
-    name = _COUNTS.get(subject.ref.kind)
-    return name is not None and any(name in quota.hard for quota in analysis.policies.policies.quotas)
+    names = _COUNTS.get(subject.ref.kind, ())
+    return any(name in quota.hard for name in names for quota in analysis.policies.policies.quotas)
 
 
-#: What a quota counts of what is made before the pods of a kind.
+#: What a quota counts of what is made before the pods of a kind, and of pods that ended.
 _COUNTS = {
-    "Deployment": "count/replicasets.apps",
-    "StatefulSet": "count/controllerrevisions.apps",
-    "DaemonSet": "count/controllerrevisions.apps",
-    "CronJob": "count/jobs.batch",
+    "Deployment": ("count/replicasets.apps",),
+    "StatefulSet": ("count/controllerrevisions.apps",),
+    "DaemonSet": ("count/controllerrevisions.apps",),
+    "CronJob": ("count/jobs.batch", "count/pods"),
 }
 
 

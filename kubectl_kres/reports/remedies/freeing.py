@@ -61,8 +61,10 @@ def count_freed(edits: Iterable[Edit]) -> dict[str, int]:
 
 
 def fewer_kept_jobs(ref: ObjectRef, cron_job: object, short: set[str], state: State, _trial: object) -> State | None:
-    """Return the history limits with one Job less; None: the CronJob keeps none, or Jobs are not short."""
-    if ref.kind != "CronJob" or not isinstance(cron_job, Workload) or _JOBS not in short:
+    """Return the history limits with one Job less; None: the CronJob keeps none, or neither Jobs nor pods that ended
+    are short.
+    """
+    if ref.kind != "CronJob" or not isinstance(cron_job, Workload) or short.isdisjoint({_JOBS, _PODS}):
         return None
     spec = cron_job.spec
     limits = (
@@ -100,9 +102,15 @@ def with_fewer_kept(
     jobs = next((creation for creation in owned_pods.first if creation.kind == "Job"), None)
     if jobs is None:
         return owned_pods, {}
-    left = structs.replace(jobs, count=max(1, jobs.count - fewer))
-    first = tuple(left if creation is jobs else creation for creation in owned_pods.first)
-    return structs.replace(owned_pods, first=first), {_JOBS: max(0, fewer - (jobs.count - 1))}
+    fewer_to_come = min(fewer, jobs.count - 1)
+    left = structs.replace(jobs, count=jobs.count - fewer_to_come)
+    gone = fewer_to_come * ((_count_kept_pods(owned_pods) + owned_pods.wanted) // jobs.count)
+    first = tuple(left if it is jobs else structs.replace(it, count=it.count - gone) for it in owned_pods.first)
+    return structs.replace(owned_pods, first=first), {_JOBS: fewer - fewer_to_come}
+
+
+def _count_kept_pods(owned_pods: OwnedPods) -> int:
+    return sum(creation.count for creation in owned_pods.first if creation.kind == "Pod")
 
 
 def ended_jobs(store: Store, subject: Subject, short: set[str]) -> Parts:

@@ -94,7 +94,9 @@ def find_owned_pods(store: Store, subject: Subject, analysis: Analysis, server: 
         from kubectl_kres.reports.account import account_of
 
         account = account_of(store, subject, analysis)
-    return owned_pods if account is None else structs.replace(owned_pods, first=account.first, lacking=account.lacking)
+    if account is None:
+        return owned_pods
+    return structs.replace(owned_pods, first=(*account.first, *account.kept), lacking=account.lacking)
 
 
 def _find_owned_pods(store: Store, subject: Subject, analysis: Analysis, server: Server) -> OwnedPods | None:

@@ -214,8 +214,12 @@ class PodSearch(RemedySearch[PodTrial]):
             return
         fits = [state for state in self._valid_states() if self.trial(state).missing_room.complete]
         for state in fits:
-            missing = self.trial(state).missing_room
-            edits = raises(self.policies, missing.hard, missing.first)
+            trial = self.trial(state)
+            # Pods that end later take no room of the next one.
+            first = (
+                {} if any(creation.kind == "Pod" for creation in trial.owned_pods.first) else trial.missing_room.first
+            )
+            edits = raises(self.policies, trial.missing_room.hard, first)
             yield {**state, **{(edit.object, edit.field): edit for edit in edits}}
         if self.counted:
             return

@@ -187,7 +187,7 @@ def needed_of(
     if analysis.made_pod is not None:
         return NeededPods(missing)
     if subject.ref.kind == "CronJob":
-        jobs = _jobs(analysis)
+        jobs = _jobs(analysis, missing)
         if jobs is not None:
             return NeededPods(missing * jobs.missing, missing * (jobs.fits or 0))
     # An old pod that goes gives room: how far a rollout comes is no matter of what is free now.
@@ -233,9 +233,9 @@ def _count_missing_pods(store: Store, subject: explanation.Subject, analysis: An
     return pods.missing_pods or int(pods.failing)
 
 
-def _jobs(analysis: Analysis) -> NeededPods | None:
+def _jobs(analysis: Analysis, at_once: int) -> NeededPods | None:
     """Return the number of Jobs that a CronJob has yet to create, where not all of them have room; None: they have, or
-    it is not known.
+    it is not known. ``at_once``: the pods that one Job runs at once.
     """
     account = analysis.account
     creation = (
@@ -243,7 +243,14 @@ def _jobs(analysis: Analysis) -> NeededPods | None:
     )
     if creation is None:
         return None
-    room = smallest_count(room_for(charge) for charge in charges(creation.request, analysis.policies.policies.quotas))
+    quotas = analysis.policies.policies.quotas
+    room = smallest_count(room_for(charge) for charge in charges(creation.request, quotas))
+    kept = account.kept if account is not None else ()
+    for pods in kept:
+        free = smallest_count(room_for(charge) for charge in charges(pods.request, quotas))
+        if free is not None:
+            of_one_job = (pods.count + at_once) // creation.count
+            room = min(room if room is not None else creation.count, free // of_one_job)
     return NeededPods(creation.count, room) if room is not None and room < creation.count else None
 
 

@@ -143,6 +143,16 @@ def report_nodes(
     )
 
 
+def nodes_in_list(store: Store, pod: Pod, minor: int) -> NodeReport | None:
+    """Return what a list says of the nodes for a pod: the filters' answers, or that the nodes may not be read."""
+    reported = report_nodes(store, pod, minor)
+    if reported is not None:
+        return reported[0]
+    if not waits_for_node(pod) or store.covered(ReadRequest(scheduling.NODES)).state not in {"denied", "failed"}:
+        return None
+    return unread_nodes(store, ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace))
+
+
 def unread_nodes(store: Store, ref: ObjectRef) -> NodeReport:
     """Return that the nodes may not be read, in the server's words."""
     coverage = store.covered(ReadRequest(scheduling.NODES))

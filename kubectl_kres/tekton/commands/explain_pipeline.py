@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from kubectl_kres.cli.args.flags import explain_command
+from kubectl_kres.cli.explainer import Explainer
 from kubectl_kres.cli.output.printer import DOCUMENTS
-from kubectl_kres.cli.run.explainer import Explainer
-from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, Page, RunSummary
+from kubectl_kres.cli.run_loop import AnswerBatch, ObjectAnswer, Page, RunSummary
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.reports.common.explanation import Subject, Verdict, is_held_up
 from kubectl_kres.reports.pod.verdict import is_negative

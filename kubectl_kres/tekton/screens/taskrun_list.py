@@ -15,6 +15,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Condition, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse
+from kubectl_kres.render.pictures.bounds import pairs_of, scale_lines
 from kubectl_kres.render.pictures.holders import in_proportion
 from kubectl_kres.render.pod.explain import head_lines
 from kubectl_kres.render.text import line
@@ -233,6 +234,7 @@ def _detail(session: Session, row: RunRow, width: int) -> Iterator[line.Line]:
         yield from line.tone_lines("warn", line.wrap_text(text, width, rest="  "))
     if explanation.tekton is not None:
         yield from task_lines(explanation.tekton, width)
+    yield from scale_lines(pairs_of(explanation), width, ascii_only=session.setting.ascii_only)
 
 
 def list_read_requests(namespace: str) -> tuple[ReadRequest, ...]:

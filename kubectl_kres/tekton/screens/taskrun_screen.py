@@ -16,13 +16,6 @@ from kubectl_kres.tui.widgets.values import ValueRow
 class TaskRunPane(PodPane):
     """The screen of a pod, for one that Tekton makes: three columns of figures, and what becomes of the run above."""
 
-    DEFAULT_CSS = """
-    TaskRunPane {
-        & > Container > Lines { height: 7; }
-        &.beside > Container > Table { width: 3fr; }
-        &.beside > Container > Lines { width: 2fr; height: 1fr; }
-    }
-    """
     BESIDE = 120
 
     def columns(self) -> Sequence[Column]:

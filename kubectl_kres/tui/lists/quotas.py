@@ -28,7 +28,7 @@ from kubectl_kres.tui.table.view import RowKey
 _MOST_PERCENT = 10_000
 _BAR = 8
 #: Width from which the detail tells who holds the quota, and the pods that are too many for that.
-_ROOMY, _FEW = 100, 500
+_ROOMY, _FEW = 72, 500
 #: Cells of an hour.
 _TREND = 12
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.render.quota.fit import pods_of_jobs, refusal_detail
+from kubectl_kres.render.quota.quota_blocks import quota_lines
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.system import kinds_of
 from kubectl_kres.reports.overview import list_refusals
 from kubectl_kres.reports.quota.denied import ASKED, Denied, denied_needs, needs_of_systems
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.lists.quotas import quota_row, tightest_first
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
@@ -58,8 +60,13 @@ def _columns(namespace: str) -> tuple[Column, ...]:
 
 
 def _detail(session: Session, row: Denied, width: int) -> Iterator[Line]:
-    del session
+    """Yield what mends it and why, then the quotas that refuse it."""
     yield from refusal_detail(row, width)
+    for ref in dict.fromkeys(finding.source.ref for finding in row.verdict.findings if finding.source is not None):
+        quota = session.get(ref) if ref.kind == "ResourceQuota" else None
+        if quota is not None and (report := quota_row(session, quota).report) is not None:
+            yield []
+            yield from quota_lines(tightest_first(report), ascii_only=session.setting.ascii_only, width=width)
 
 
 def row_sign(row: Denied) -> tuple[str, Tone]:

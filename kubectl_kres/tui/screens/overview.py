@@ -47,13 +47,13 @@ _SLICE = 0.012
 #: Width from which a second pane stands beside what is worst, the part that what is worst has of it then, and the
 #: cells beyond which the second pane leaves it more.
 _BESIDE, _LEFT, _SIDE = 150, 0.6, 80
-#: Lines from which the areas have a table of their own that is always seen, below what is worst or in the second pane;
-#: on a lower screen a strip tells of them.
-_HIGH, _HIGH_BESIDE = 27, 16
+#: Problems that are in sight before the areas have a table of their own, below what is worst; on a lower screen a strip
+#: tells of them.
+_IN_SIGHT = 10
 #: Cells of an area's line before its bar, and what a line of its own begins with.
 _HEAD, _INDENT = 34, "   "
-#: Lines of what mends the problem under the cursor, below the problems: on a low screen, and on a high one.
-_FEW, _MORE = 6, 7
+#: Lines of what mends the problem under the cursor, below the problems.
+_FIXES = 6
 #: Lines of the strip at the most.
 _STRIP = 2
 #: Lines that what is worst has at least.
@@ -92,22 +92,20 @@ class OverviewPane(TablePane):
         & > #strip { height: auto; max-height: 2; }
         & > #both { height: 1fr; layout: vertical; }
         & > #both > #worst { height: 1fr; }
-        & > #both > #side { height: auto; layout: vertical; }
-        & > #both > #side > #fixes { border-top: solid $foreground 25%; }
-        & > #both > #side > #fixes:focus { border-top: heavy $accent; }
-        & > #both > #side > #areas { border-top: solid $foreground 25%; }
-        & > #both > #side > #areas:focus { border-top: heavy $accent; }
-        &.beside > #both { layout: horizontal; }
-        &.beside > #both > #side { width: 1fr; height: 1fr; border-left: solid $foreground 25%; }
-        &.beside > #both > #side > #fixes { border-top: none; height: 1fr; }
-        &.beside > #both > #side > #fixes:focus { border-top: heavy $accent; }
+        & > #both > #fixes, & > #both > #areas { border-top: solid $foreground 25%; }
+        & > #both > #fixes:focus, & > #both > #areas:focus { border-top: heavy $accent; }
+        &.beside > #both { layout: grid; }
+        &.beside > #both > #fixes {
+            row-span: 2; height: 1fr; border-top: none; border-left: solid $foreground 25%;
+        }
+        &.beside > #both > #fixes:focus { border-top: none; border-left: heavy $accent; }
     }
     """
     sortable = False
 
     def __init__(self, session: Session, location: Location) -> None:
         super().__init__(session, location)
-        self.strip, self.fixes = Lines(id="strip"), Lines(id="fixes")
+        self.strip, self.fixes, self.both = Lines(id="strip"), Lines(id="fixes"), Container(id="both")
         self.strip.can_focus = False
         self.worst = Table(_WORST, _FACES, sign=lambda row: row.mark, id="worst")
         self.areas = Table(_AREAS, _FACES, sign=lambda row: row.mark, id="areas")
@@ -130,11 +128,10 @@ class OverviewPane(TablePane):
 
     def compose(self) -> ComposeResult:
         yield self.strip
-        with Container(id="both"):
+        with self.both:
             yield self.worst
-            with Container(id="side"):
-                yield self.fixes
-                yield self.areas
+            yield self.fixes
+            yield self.areas
 
     def on_mount(self) -> None:
         # Its lines are broken for a new width only once it has that width.
@@ -152,7 +149,7 @@ class OverviewPane(TablePane):
         self.post_message(FrameChanged())
 
     def _arrange(self) -> None:
-        """What mends it beside what is worst where both have room, else below; the areas below that.
+        """What mends it beside what is worst where both have room, else below; the areas below what is worst.
 
         On a low screen they take its place while they have the keys, and a strip on top tells of them.
         """
@@ -161,22 +158,20 @@ class OverviewPane(TablePane):
         self.strip.display = not high
         at_areas = self.areas.has_focus or self.screen.focused is self.areas
         self.areas.display = high or at_areas
-        self.fixes.display = (high or not at_areas) and (height >= _LEAST + _FEW or self.fixes.has_focus)
-        rows = len(self.areas.view.keys) + 2
+        self.fixes.display = beside or ((high or not at_areas) and height >= _LEAST + _FIXES) or self.fixes.has_focus
+        # The strip is asked for its lines: its size is still that of its last ones.
+        height -= 0 if high else min(_STRIP, self.strip.virtual_size.height)
+        problems, rows = len(self.worst.view.keys) + 1, len(self.areas.view.keys) + 2
+        areas = max(min(4, height), min(rows, height - min(problems, _LEAST))) if self.areas.display else 0
         if beside:
-            self.worst.styles.width = self._left_width
-            unfolded = min(len(self._counted_areas) + 2, height - _MORE - 1)
-            self.areas.styles.height = min(rows, max(4, height // 2, unfolded))
-            self.fixes.styles.height = "1fr"
+            self.both.styles.grid_size_columns, self.both.styles.grid_size_rows = 2, 2
+            self.both.styles.grid_columns = f"{self._left_width} 1fr"
+            self.both.styles.grid_rows = f"1fr {areas}"
+            self.areas.styles.height = self.fixes.styles.height = "1fr"
             return
-        self.worst.styles.width = "1fr"
-        problems = len(self.worst.view.keys) + 1
-        self.areas.styles.height = max(min(4, height), min(rows, height - min(problems, _LEAST)))
-        areas = min(rows, height - _LEAST) if self.areas.display else 0
-        maximum = _MORE if high else _FEW
-        # Problems have the room that they need. The size of the strip is still that of its last lines.
-        left = height - areas - problems - (0 if high else min(_STRIP, self.strip.virtual_size.height))
-        self.fixes.styles.height = max(maximum if high else min(maximum, height // 2), left)
+        self.areas.styles.height = areas
+        # Problems have the room that they need; what they leave is for what mends them.
+        self.fixes.styles.height = max(_FIXES if high else min(_FIXES, height // 2), height - areas - problems)
 
     @property
     def _is_wide_screen(self) -> bool:
@@ -184,23 +179,26 @@ class OverviewPane(TablePane):
 
     @property
     def _is_high_screen(self) -> bool:
-        return self.size.height >= (_HIGH_BESIDE if self._is_wide_screen else _HIGH)
+        problems = min(len(self.worst.view.keys), _IN_SIGHT) + 1
+        below = 0 if self._is_wide_screen else _FIXES
+        return self.size.height >= problems + below + len(self.areas.view.keys) + 2
 
     @property
     def _left_width(self) -> int:
         """Return the cells that what is worst has beside a second pane: what its texts need, if that leaves enough."""
         width = self.size.width
         maximum = max(int(width * _LEFT), width - _SIDE)
-        return max(width // 2, min(self.worst.whole_width, maximum)) if self.worst.view.keys else int(width * _LEFT)
+        areas = max((_HEAD + BAR + 2 + size(row.text) for _, row in self._counted_areas), default=0)
+        return max(width // 2, min(max(self.worst.whole_width, areas), maximum))
 
     def _wrap_row(self, row: Notice) -> Iterator[Notice]:
-        """Yield the line of an area; beside what is worst, what has no room on it stands on lines of its own."""
-        room = self.size.width - self._left_width - _HEAD - (BAR + 2) * bool(row.bar)
+        """Yield the line of an area; below what is worst, what has no room on it stands on lines of its own."""
+        room = self._left_width - _HEAD - (BAR + 2) * bool(row.bar)
         if not self._is_wide_screen or size(row.text) <= room:
             yield row
             return
         yield replace(row, text="")
-        for text in wrap_text(row.text, self.size.width - self._left_width - len(_INDENT) - 7):
+        for text in wrap_text(row.text, self._left_width - len(_INDENT) - 7):
             yield Notice(("", row.mark[1]), f"{_INDENT}{text}", "", "", row.location, indented=True)
 
     def _strip(self, width: int) -> Iterable[Line]:
@@ -433,7 +431,9 @@ class OverviewPane(TablePane):
 
     def _gaps(self) -> Iterator[Notice]:
         result = []
-        for read in self.reads():
+        # What nodes say is more than was asked for: without them the scheduler's own words stand there.
+        more = set(self._areas.node_reads())
+        for read in (read for read in self.reads() if read not in more):
             coverage = self.session.store.covered(read)
             if coverage.state in {"denied", "failed"}:
                 word = "forbidden" if coverage.state == "denied" else "failed"
@@ -553,7 +553,7 @@ def _row_tone(row: Notice) -> Tone:
 _FACES = Faces(lambda row: f"{row.what} {row.scope} {row.text}", lambda _: {}, lambda row: bool(row.mark[0]))
 _WORST = (
     Column("where", "NAMESPACE", lambda row: row.scope, tone=_row_tone, most=18),
-    Column("what", "WORST FIRST", lambda row: row.what, tone=_row_tone, most=34),
+    Column("what", "WORST FIRST", lambda row: row.what, tone=_row_tone, most=22),
     Column("said", "", lambda row: row.text, tone=lambda row: row.mark[1], most=200),
     Column("pods", "PODS", lambda row: row.pods, right=True),
     Column("age", "AGE", lambda row: row.age, right=True),

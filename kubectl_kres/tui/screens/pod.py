@@ -39,8 +39,6 @@ TABS = (
     ("yaml", "YAML"),
     ("computed", "computed"),
 )
-#: Cells of the tree at the least, and those that reasons need beside it.
-_TREE, _REASONS = 46, 60
 _JUMPS = {"explain": "text", "diff": "diff", "yaml": "yaml", "computed": "computed"}
 _COMMANDS = {
     "qos": "qos {}",
@@ -54,12 +52,6 @@ _COMMANDS = {
 class PodPane(TreePane):
     """Everything shown comes from the reports of ``explain``, ``qos`` and ``diff``."""
 
-    DEFAULT_CSS = """
-    PodPane {
-        &.beside > Container > Table { width: 11fr; min-width: 46; }
-        &.beside > Container > Lines { width: 9fr; }
-    }
-    """
     TABS = TABS
     JUMPS = _JUMPS
     BESIDE = 72
@@ -68,21 +60,6 @@ class PodPane(TreePane):
     def answer_reads(self) -> Iterable[ReadRequest]:
         store, subject = self.session.store, self.subject
         return (*needs_with_rivals(store, subject), *needs_with_node(store, subject))
-
-    def on_resize(self) -> None:
-        super().on_resize()
-        self._arrange()
-
-    def show_answer(self) -> None:
-        super().show_answer()
-        self._arrange()
-
-    def _arrange(self) -> None:
-        """The tree has what it needs where that leaves enough to the reasons beside it."""
-        whole = max(_TREE, self.table.whole_width)
-        fits = self.has_class("beside") and whole + _REASONS <= self.size.width
-        self.table.styles.width = whole if fits else None
-        self.about.styles.width = "1fr" if fits else None
 
     def compute_answer(self) -> Explanation:
         return explain(self.session.store, self.subject, self.session.evaluation_options)

@@ -12,17 +12,18 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.pictures.holders import holders_lines, of_quota
-from kubectl_kres.render.quota.quota_blocks import quota_lines
+from kubectl_kres.render.quota.quota_blocks import quota_lines, tree_lines
 from kubectl_kres.render.text.line import Line
 from kubectl_kres.reports.pod.manifest_source import missing_error
-from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, quota_reports
-from kubectl_kres.reports.quota.usage_tree import counting_needs
+from kubectl_kres.reports.quota.quota_report import VALUE, QuotaReport, UsageShare, quota_reports
+from kubectl_kres.reports.quota.usage_tree import UsageNode, counting_needs, setter_needs
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import no_labels
 from kubectl_kres.tui.lists.quotas import tightest_first
 from kubectl_kres.tui.location import Location
+from kubectl_kres.tui.rbac_hints import gap_lines
 from kubectl_kres.tui.screens.object import ObjectPane
-from kubectl_kres.tui.screens.pane import Copy, OpenPlace, StatusRemark, TablePane
+from kubectl_kres.tui.screens.pane import Copy, FrameChanged, OpenPlace, StatusRemark, TablePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table
@@ -36,22 +37,25 @@ _SIDES = {"requests": "REQ", "limits": "LIM"}
 _FIGURES = 88
 #: Lines that its users have at least.
 _FEWEST = 5
+#: Lines from which what a user holds is shown, and pods up to which it is.
+_HOLDING, _FEW = 6, 200
 #: Cells of a column's head, and names that have a short one.
 _HEAD = 12
 _SHORT = {"persistentvolumeclaims": "PVCS", "replicationcontrollers": "RCS", "services.loadbalancers": "LB SERVICES"}
 
 
 class QuotaPane(ObjectPane, TablePane):
-    """The quota on top, its users below; both from the report of ``kubectl kres quota --by``."""
+    """The quota on top, its users below, and what the one under the cursor has; from the report of ``quota --by``."""
 
     DEFAULT_CSS = """
     QuotaPane {
         layout: vertical;
-        & > Lines { height: auto; max-height: 50%; border-bottom: solid $foreground 25%; }
-        & > Table { height: 1fr; }
-        &.beside { layout: horizontal; }
-        &.beside > Lines { width: 1fr; max-height: 100%; height: 1fr; border-bottom: none; }
-        &.beside > Table { border-left: solid $foreground 25%; }
+        & > #figures { height: auto; }
+        & > Table { height: 1000fr; border-top: solid $foreground 25%; }
+        & > #holding { height: 1fr; border-top: solid $foreground 25%; }
+        & > #holding:focus { border-top: heavy $accent; }
+        &.beside { layout: grid; grid-size: 2 2; }
+        &.beside > Table { row-span: 2; height: 1fr; border-top: none; border-left: solid $foreground 25%; }
     }
     """
 
@@ -62,16 +66,22 @@ class QuotaPane(ObjectPane, TablePane):
         super().__init__(session, location)
         self.by = _BY[0]
         self.recounted = False
-        self.verdict = Lines()
+        self.verdict, self.holding = Lines(id="figures"), Lines(id="holding")
         self.verdict.can_focus = False
+        #: The tree of values; None: none was made of this answer. The lines that there are for it.
+        self._tree: tuple[UsageNode, ...] | None = None
+        self._left = 0
         faces = Faces(lambda row: " ".join([row.who, *row.usage.values()]), no_labels, lambda _: False)
         self.table = Table(_columns(()), faces, sign=lambda _: ("", ""))
 
     def compose(self) -> ComposeResult:
         yield self.verdict
         yield self.table
+        yield self.holding
 
     def on_mount(self) -> None:
+        # Its lines are broken for a new width only once it has that width.
+        self.watch(self.verdict, "virtual_size", self._arrange, init=False)
         self.explain()
         self.table.focus()
 
@@ -79,22 +89,73 @@ class QuotaPane(ObjectPane, TablePane):
         self._arrange()
 
     def _arrange(self) -> None:
-        """Its users beside the quota where all of their columns have room there, else below."""
+        """Its users beside the quota where all of their columns have room there, else below; what they leave is for
+        what the one under the cursor has.
+        """
         # The line between them has a cell.
         full = self.table.whole_width + 1
         beside = full + _FIGURES <= self.size.width
         self.set_class(beside, "beside")
-        self.table.styles.width = full if beside else None
-        # Users have the room that they need; what they leave is for the figures.
+        # Users have the room that they need, the figures what they leave.
         height, rows = self.size.height, len(self.table.view.keys) + 2
-        self.verdict.styles.max_height = height if beside else max(height // 2, height - max(rows, _FEWEST))
+        lines = self.verdict.virtual_size.height
+        most = max(height // 2, height - max(rows, _FEWEST))
+        self._left = height - lines if beside else height - rows - min(lines, most)
+        self.holding.display = self._is_small and (self._left >= _HOLDING or self.holding.has_focus)
+        self.verdict.styles.max_height = height if beside else most
+        self.table.styles.max_height = rows if self.holding.display and not beside else None
+        if beside:
+            self.styles.grid_columns = f"1fr {full}"
+            self.styles.grid_rows = f"{min(lines, height)} 1fr" if self.holding.display else "1fr 0"
+        self._show_holding()
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether its pods are few enough that their values are looked at between two keys."""
+        return self.answer is not None and 0 < sum(share.pods for share in self.answer.shares) <= _FEW
+
+    def _show_holding(self) -> None:
+        """What the user under the cursor holds, down to single values; the tree is made when it is first shown."""
+        if not self.holding.display or self.answer is None:
+            return
+        if self._tree is None:
+            if (quota := self.session.get(self.ref)) is None:
+                return
+            [report] = quota_reports(self.session.store, [quota], self.session.evaluation_options, by=VALUE)
+            self._tree = report.tree
+        self.holding.put(self._holding_lines)
+
+    def _holding_lines(self, width: int) -> Iterator[Line]:
+        """Yield the whole tree where it has room, else that of the user under the cursor."""
+        if self.answer is None or self._tree is None:
+            return
+        names = [use.name for use in tightest_first(self.answer).uses]
+        row: UsageShare | None = self.table.row
+        own = [node for node in self._tree if row is not None and node.who == row.who]
+        lines = list(tree_lines(self._tree, names, width))
+        # The first line is blank: the tree mostly stands below a report.
+        yield from lines[1:] if len(lines) <= self._left or not own else list(tree_lines(own, names, width))[1:]
+
+    def on_table_moved(self, event: Table.Moved) -> None:
+        event.stop()
+        self._show_holding()
+        self.post_message(FrameChanged())
 
     def answer_reads(self) -> Iterable[ReadRequest]:
-        """Return the quota, and what counts for it, as far as that is known."""
+        """Return the quota and what counts for it, as far as that is known; then what set the values of its pods."""
+        yield from self._counted_reads()
+        if self._is_small:
+            yield from setter_needs(self.session.store, self.ref.namespace)
+
+    def _counted_reads(self) -> Iterator[ReadRequest]:
         quota = self.session.get(self.ref)
         yield ReadRequest("ResourceQuota", self.ref.namespace)
         if quota is not None:
             yield from counting_needs([quota], self.session.server, self.ref.namespace)
+
+    def gap_lines(self, width: int) -> Iterator[Line]:
+        """Yield what could not be read of what is counted; what set the values of pods is more than was asked for."""
+        yield from gap_lines(self.session, self._counted_reads(), width)
 
     def compute_answer(self) -> QuotaReport:
         quota: Any = self.session.get(self.ref)
@@ -106,6 +167,7 @@ class QuotaPane(ObjectPane, TablePane):
         return quota_report
 
     def show_answer(self) -> None:
+        self._tree = None
         uses, shares = (tightest_first(self.answer).uses, self.answer.shares) if self.answer is not None else ((), ())
         # Where there is no room for all, the names that are nearest to their limit stay.
         self.table.change_columns(_columns([use.name for use in uses]))
@@ -146,6 +208,8 @@ class QuotaPane(ObjectPane, TablePane):
     def act(self, action: str) -> bool:
         row: UsageShare | None = self.table.row
         match action:
+            case "pane" | "pane-back" if self.holding.display:
+                (self.holding if self.table.has_focus else self.table).focus()
             case "by":
                 self.by = _BY[(_BY.index(self.by) + 1) % len(_BY)]
                 self.explain()

@@ -13,8 +13,8 @@ from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.render.changes.before_after import before_after
-from kubectl_kres.render.changes.change_report import change_lines
+from kubectl_kres.render.before_after import before_after
+from kubectl_kres.render.change_report import change_lines
 from kubectl_kres.render.pictures.holders import holders_lines, of_quota
 from kubectl_kres.render.pod.explain import head_lines
 from kubectl_kres.render.quota.quota_blocks import quota_lines

@@ -22,10 +22,14 @@ from kubectl_kres.tui.table.view import Faces, RowKey
 from kubectl_kres.tui.widgets.lines import Lines
 from kubectl_kres.tui.widgets.tabs import Tabs
 
-#: Lines below which the verdict and what is known give way to the tree.
-_LOW = 15
-#: Lines from which the verdict has room for all that it mostly says.
-_HIGH = 30
+#: Lines below which the verdict and what is known give way to the tree, and from which the verdict has room for all
+#: that it mostly says.
+_LOW, _HIGH = 18, 30
+#: Lines of the verdict on a low, a middling and a high screen, where the tree needs the others.
+_VERDICT_LOW, _VERDICT, _VERDICT_HIGH = 3, 6, 10
+#: Lines of what is known below the tree at the least, on a low screen and on others; cells of the tree at the least,
+#: and those that what is known has beside it.
+_ABOUT_LOW, _ABOUT, _TREE, _REASONS = 3, 6, 46, 44
 
 
 class TreePane(ObjectPane, TablePane):
@@ -38,21 +42,18 @@ class TreePane(ObjectPane, TablePane):
     DEFAULT_CSS = """
     TreePane {
         layout: vertical;
-        & > #verdict { height: auto; max-height: 6; overflow-y: hidden; }
+        & > #verdict { height: auto; overflow-y: hidden; }
         & > Container { layout: vertical; height: 1fr; }
-        & > Container > Table { height: 1fr; }
-        & > Container > Lines { height: 6; border-top: solid $foreground 25%; }
-        &.high > #verdict { max-height: 10; }
-        &.low > #verdict { max-height: 3; }
-        &.low > Container > Lines { height: 3; }
+        & > Container > Table { height: 1000fr; }
+        & > Container > Lines { height: 1fr; border-top: solid $foreground 25%; }
         &.beside > Container { layout: horizontal; }
-        &.beside > Container > Table { width: 3fr; height: 1fr; }
-        &.beside > Container > Lines {
-            width: 2fr; height: 1fr; border-top: none; border-left: solid $foreground 25%;
-        }
+        &.beside > Container > Table { height: 1fr; }
+        &.beside > Container > Lines { width: 1fr; border-top: none; border-left: solid $foreground 25%; }
         & > #page { height: 1fr; }
         &.page > Container { display: none; }
         &.tree > #page { display: none; }
+        &.nothing > Container > Table { height: 0; }
+        &.nothing > Container > Lines { border: none; }
     }
     """
     KEY_GROUPS: ClassVar[tuple[str, ...]] = ("everywhere", "objects")
@@ -126,13 +127,38 @@ class TreePane(ObjectPane, TablePane):
         yield self.page
 
     def on_mount(self) -> None:
+        # Its lines are broken for a new width only once it has that width.
+        self.watch(self.verdict, "virtual_size", self._arrange, init=False)
         self.explain()
         self._turn_page(self.tabs.current)
 
     def on_resize(self) -> None:
-        self.set_class(self.size.width >= self.BESIDE, "beside")
-        self.set_class(self.size.height < _LOW, "low")
-        self.set_class(self.size.height >= _HIGH, "high")
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """What is known beside the tree or below it; lines that the tree leaves go to the verdict, then to that."""
+        width, height = self.size
+        low, beside, rows = height < _LOW, width >= self.BESIDE and not self._is_without_tree, len(self.table.view.keys)
+        rows += 1
+        self.set_class(beside, "beside")
+        self.set_class(self._is_without_tree, "nothing")
+        about = 0 if beside else _ABOUT_LOW if low else _ABOUT
+        cells = min(self.table.longest_row, max(self.table.whole_width, width * 3 // 5), width - _REASONS)
+        self.table.styles.width = max(_TREE, cells) if beside else "1fr"
+        verdict = _VERDICT_LOW if low else _VERDICT_HIGH if height >= _HIGH else _VERDICT
+        # A text begins with the verdict itself.
+        self.verdict.display = self.tabs.current != "text" and not (self.on_tree and self._is_without_tree)
+        # The tabs take a line.
+        most = max(verdict, height - 1 - rows - about) if self.on_tree else verdict
+        self.verdict.styles.max_height = most
+        # The verdict is asked for its lines: its size is still that of its last ones.
+        left = height - 1 - about - (min(most, self.verdict.virtual_size.height) if self.verdict.display else 0)
+        self.table.styles.max_height = None if beside else max(2, min(rows, left))
+
+    @property
+    def _is_without_tree(self) -> bool:
+        """Whether the answer has no line of a tree: its text takes the place then."""
+        return self.answer is not None and not self._rows
 
     @property
     def on_tree(self) -> bool:
@@ -153,6 +179,7 @@ class TreePane(ObjectPane, TablePane):
         self._rows = list(self.rows()) if self.answer is not None else []
         self._compare()
         self._fill_table()
+        self._arrange()
         if self._opening:
             if (row := self.opens_on()) is not None:
                 self.table.open_on(row.path)
@@ -201,7 +228,9 @@ class TreePane(ObjectPane, TablePane):
             self.page.put(partial(self._page, self.tabs.current), keep=keep)
             return
         row = self.table.row
-        if row is None or self.answer is None:
+        if self._is_without_tree:
+            self.about.put(partial(self._page, "text"), keep=keep)
+        elif row is None or self.answer is None:
             self.about.put(self.gap_lines)
         else:
             self.about.put(partial(self.about_lines, row), keep=keep and self._reported == row.path)
@@ -221,8 +250,7 @@ class TreePane(ObjectPane, TablePane):
         self.tabs.choose(tab)
         self.set_class(self.on_tree, "tree")
         self.set_class(not self.on_tree, "page")
-        # The text begins with the verdict itself.
-        self.verdict.display = tab != "text"
+        self._arrange()
         self._draw()
         (self.table if self.on_tree else self.page).focus()
         self.post_message(FrameChanged())
@@ -245,6 +273,7 @@ class TreePane(ObjectPane, TablePane):
         self.table.cursor = key if wrapped else row.path
         self.table.change_columns(self.columns())
         self._fill_table()
+        self._arrange()
         self._draw()
         # What was said of another line is not true of this one.
         self.post_message(StatusRemark(""))
@@ -252,6 +281,7 @@ class TreePane(ObjectPane, TablePane):
     def apply(self) -> None:
         self._fill_table()
         super().apply()
+        self._arrange()
         self._draw()
 
     def act(self, action: str) -> bool:

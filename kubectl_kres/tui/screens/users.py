@@ -20,7 +20,7 @@ from kubectl_kres.reports.quota.usage_tree import UsageNode, counting_needs, own
 from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.pane import Copy, OpenPlace, StatusRemark
-from kubectl_kres.tui.screens.quota import column_head
+from kubectl_kres.tui.screens.quota import column_head, without_users
 from kubectl_kres.tui.screens.tree import TreePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
@@ -29,6 +29,8 @@ from kubectl_kres.tui.table.view import RowKey
 
 #: Of the time that a tree takes, how many times as long it stands before another one is made.
 _REST = 10
+#: Lines of the screen from which a quota is drawn above its users.
+_ROOMY = 28
 
 
 class UserRow(Struct, frozen=True):
@@ -153,7 +155,12 @@ class UsersPane(TreePane):
         return row.path if row.node.inside else row.path[:-1] or row.path
 
     def head(self, width: int) -> Iterable[Line]:
+        """Yield each name with what is used of it, as the picture of the quota's screen where there is room."""
         quota_report: QuotaReport = self.answer
+        if self.size.height >= _ROOMY:
+            ascii_only = self.session.setting.ascii_only
+            yield from quota_lines(without_users(quota_report), ascii_only=ascii_only, width=width)
+            return
         for use in sorted(quota_report.uses, key=lambda use: self._names.index(use.name)):
             used = use.used or "not counted yet"
             share = ", over" if use.is_exceeded else f", {use.percent}%" if use.percent is not None else ""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, ClassVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -18,7 +19,7 @@ from kubectl_kres.render.text.line import Line
 from kubectl_kres.tui.keys import movement_bindings
 from kubectl_kres.tui.table.columns import GAP, Column, capped_widths, laid_out, natural_widths
 from kubectl_kres.tui.table.row_texts import Matcher
-from kubectl_kres.tui.table.strips import Drawn, fit_text
+from kubectl_kres.tui.table.strips import Drawn, fit_text, safe_text
 from kubectl_kres.tui.table.view import Faces, RowKey, View
 
 #: Cursor and sign stand before the first column.
@@ -114,6 +115,17 @@ class Table(Drawn):
     def whole_width(self) -> int:
         """Cells that all columns take where nothing of a text is cut."""
         return self._over_all(self._liked)
+
+    @property
+    def longest_row(self) -> int:
+        """Cells of the longest row, with the text that goes on over the columns behind its own."""
+        longest = self.whole_width
+        for _, row in islice(self.view.pairs(), _MEASURED):
+            for index, column in enumerate(self.columns):
+                if column.spills is not None and column.spills(row):
+                    before = self._over_all(self._liked[:index])
+                    longest = max(longest, before + GAP + cell_len(safe_text(column.text(row))))
+        return longest
 
     def _over_all(self, widths: Sequence[int]) -> int:
         return _MARGIN + 1 + sum(widths) + GAP * max(0, len(widths) - 1)

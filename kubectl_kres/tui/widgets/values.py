@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kubectl_kres.provenance.journal import Check, Source, is_own_rule
+from kubectl_kres.render.pictures.bounds import pairs_of, scale_lines
 from kubectl_kres.render.pictures.cost import cost_picture
 from kubectl_kres.render.pod.explain import remark_lines, sum_text
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
@@ -132,7 +134,7 @@ def journal_lines(
         case QuotaCost():
             yield from cost_picture(row.report, width, ascii_only=ascii_only)
         case ContainerValues():
-            yield from _journal_container(row.report, width)
+            yield from _journal_container(explanation, row.report, width, ascii_only=ascii_only)
         case _:
             yield from _pod(explanation, width)
 
@@ -165,11 +167,21 @@ def _total(explanation: Explanation, total: Total, width: int, *, steps: bool) -
         yield from step_lines((total.of,), width)
 
 
-def _journal_container(container_values: ContainerValues, width: int) -> Iterator[Line]:
+def _journal_container(
+    explanation: Explanation, container_values: ContainerValues, width: int, *, ascii_only: bool
+) -> Iterator[Line]:
+    """Yield requests and limits of a container on one scale, and what set each."""
     yield [("strong", f"{container_values.role} {container_values.name}".rstrip())]
     if container_values.note:
         yield from tone_lines("warn", wrap_text(container_values.note, width))
     yield from tone_lines("quiet", wrap_text(container_values.path, width))
+    if container_values.values:
+        name = container_values.name or "pod level"
+        pairs = [replace(pair, container="") for pair in pairs_of(explanation) if pair.container == name]
+        yield from scale_lines(pairs, width, ascii_only=ascii_only)
+    for value in container_values.values:
+        yield []
+        yield from answer(container_values, value, width)
 
 
 def _pod(explanation: Explanation, width: int) -> Iterator[Line]:

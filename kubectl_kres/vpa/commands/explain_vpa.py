@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from kubectl_kres.cli.run.explainer import Explainer
-from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, RunSummary
+from kubectl_kres.cli.explainer import Explainer
+from kubectl_kres.cli.run_loop import AnswerBatch, ObjectAnswer, RunSummary
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.reports.common.explanation import Subject, Verdict
 from kubectl_kres.store.store import ReadRequest, Store

@@ -9,7 +9,7 @@ from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Set
-from kubectl_kres.render.changes.change_report import WORDS, evicted, outside_text
+from kubectl_kres.render.change_report import WORDS, evicted, outside_text
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.reports.common.explanation import FailedRead, Subject

@@ -18,7 +18,7 @@ def effects_lines(effects: VpaEffects, *, color: bool, width: int) -> Iterator[s
 
 def summary(effects: VpaEffects, *, color: bool) -> str:
     """Return one line for each of several."""
-    from kubectl_kres.render.changes.change_report import evicted  # noqa: PLC0415, workloads need none
+    from kubectl_kres.render.change_report import evicted  # noqa: PLC0415, workloads need none
 
     tone, text = evicted(effects.eviction) if effects.eviction is not None else ("quiet", "its controller is not known")
     return draw(
@@ -28,7 +28,7 @@ def summary(effects: VpaEffects, *, color: bool) -> str:
 
 def lines(effects: VpaEffects, width: int) -> Iterator[Line]:
     """Whose pods it scales, what comes of it if the updater runs now, what to change, and what the next pod gets."""
-    from kubectl_kres.render.changes.change_report import eviction_lines  # noqa: PLC0415, workloads need none
+    from kubectl_kres.render.change_report import eviction_lines  # noqa: PLC0415, workloads need none
 
     yield [("strong", str(effects.object)), ("", f"  {effects.target}, updateMode {effects.mode or '-'}")]
     if effects.registered is False:

@@ -386,9 +386,12 @@ class _Parser:
     def _primary(self) -> ast.SyntaxNode:
         if self.current.kind not in _STARTS:
             self._no_operand(_OPERAND)
+            return self._unary()
         token = self.current
         if token.kind in ("IDENT", "."):
             return self._parse_name()
+        if token.kind == "!":
+            self._stop("no viable alternative at input '-!'")
         self._advance()
         if token.kind == "(":
             node = self._expression()

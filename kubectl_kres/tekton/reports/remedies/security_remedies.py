@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import structs
 
 from kubectl_kres.model.objects import Namespace
-from kubectl_kres.policies.rules.pod_security.levels import compliant_spec, context_changes, standard_of
+from kubectl_kres.policies.rules.pod_security import compliant_spec, context_changes, standard_of
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.parts import Edit, Remedy
 from kubectl_kres.reports.remedies.engine import RemedySearch, State

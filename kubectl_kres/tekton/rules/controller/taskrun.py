@@ -17,9 +17,9 @@ from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, admit
 from kubectl_kres.admission.request.pod_objects import made_pod
 from kubectl_kres.model.objects import Metadata, Namespace
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.policies.rules.pod_security import levels
-from kubectl_kres.policies.rules.pod_security.baseline import Violation
-from kubectl_kres.policies.rules.pod_security.levels import detail, standard_of
+from kubectl_kres.policies.rules import pod_security
+from kubectl_kres.policies.rules.pod_security import detail, standard_of
+from kubectl_kres.policies.rules.pod_security_baseline import Violation
 from kubectl_kres.provenance.journal import Assumption, Journal, Problem, Source
 from kubectl_kres.tekton import model
 from kubectl_kres.tekton.rules.base.config import Flags, TektonConfig, flags_of, merge_pod_templates
@@ -156,7 +156,7 @@ def refusal(pod: SecuredPod, name: str, namespace: Namespace | None, minor: int)
 def violations(pod: SecuredPod, namespace: Namespace, minor: int) -> tuple[Violation, ...]:
     """Return what the pod does against the level that the namespace enforces."""
     level = standard_of(namespace.metadata.labels).enforce
-    return levels.violations(level, {"metadata": {}, "spec": pod.spec}, minor)
+    return pod_security.violations(level, {"metadata": {}, "spec": pod.spec}, minor)
 
 
 def _is_hidden(part: model.Step | model.Sidecar) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from kubectl_kres.toy.reports import BudgetExplanation
 
-from kubectl_kres.cli.run.explainer import Explainer
-from kubectl_kres.cli.run.run_loop import AnswerBatch, ObjectAnswer, RunSummary
+from kubectl_kres.cli.explainer import Explainer
+from kubectl_kres.cli.run_loop import AnswerBatch, ObjectAnswer, RunSummary
 from kubectl_kres.reports.common.explanation import Subject, Verdict
 from kubectl_kres.store.store import ReadRequest, Store
 

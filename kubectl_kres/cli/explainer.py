@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.run.run_loop import AnswerBatch, Choose, ObjectAnswer, Page, Query, RunSummary
+from kubectl_kres.cli.run_loop import AnswerBatch, Choose, ObjectAnswer, Page, Query, RunSummary
 from kubectl_kres.cli.system import systems
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.reports.common.explanation import Subject, Verdict

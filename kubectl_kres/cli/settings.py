@@ -40,7 +40,7 @@ def apply_settings(options: Options, configured: Collection[str]) -> Options:
     text = None if path is None else _read(path)
     if not text:
         return options
-    from kubectl_kres.cli.settings.config_file import parse  # tomllib and pydantic are for those who have a file
+    from kubectl_kres.cli.config_file import parse  # tomllib and pydantic are for those who have a file
 
     settings = parse(text, str(path))
     values: dict[str, Any] = {}

@@ -19,7 +19,7 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.documents import Items
 from kubectl_kres.cli.output.exit_codes import lines, print_stderr
 from kubectl_kres.cli.output.printer import DOCUMENTS, qualified_name
-from kubectl_kres.cli.run.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, prepare_run
+from kubectl_kres.cli.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, prepare_run
 from kubectl_kres.cli.source.live import LiveSource, open_live
 from kubectl_kres.cli.source.object_source import Input, current_time
 from kubectl_kres.cluster.connection import Connection

@@ -16,10 +16,10 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from kubectl_kres.admission.base.outcome import FieldError, Finding, Refusal, invalid, invalid_object
+from kubectl_kres.policies.rules import pod_security_baseline
+from kubectl_kres.policies.rules import pod_security_baseline as restricted
 from kubectl_kres.policies.rules.objects import template_of
-from kubectl_kres.policies.rules.pod_security import baseline
-from kubectl_kres.policies.rules.pod_security import baseline as restricted
-from kubectl_kres.policies.rules.pod_security.baseline import StandardCheck, Violation, unless_windows, user_namespace
+from kubectl_kres.policies.rules.pod_security_baseline import StandardCheck, Violation, unless_windows, user_namespace
 from kubectl_kres.policies.rules.request import Request, Review
 from kubectl_kres.provenance.journal import Source
 
@@ -204,34 +204,43 @@ NEWEST_CHECK = 37
 
 #: In the order in which they are reported: baseline first, each by its name.
 CHECKS: tuple[StandardCheck, ...] = (
-    StandardCheck("appArmorProfile", False, ((0, baseline.app_armor),)),
-    StandardCheck("capabilities_baseline", False, ((0, baseline.capabilities_baseline),)),
-    StandardCheck("hostNamespaces", False, ((0, baseline.host_namespaces),)),
-    StandardCheck("hostPathVolumes", False, ((0, baseline.host_path),)),
-    StandardCheck("hostPorts", False, ((0, baseline.host_ports),)),
-    StandardCheck("hostProbesAndHostLifecycle", False, ((34, baseline.host_probes),)),
-    StandardCheck("privileged", False, ((0, baseline.privileged),)),
-    StandardCheck("procMount", False, ((0, baseline.proc_mount), (35, user_namespace(baseline.proc_mount)))),
+    StandardCheck("appArmorProfile", False, ((0, pod_security_baseline.app_armor),)),
+    StandardCheck("capabilities_baseline", False, ((0, pod_security_baseline.capabilities_baseline),)),
+    StandardCheck("hostNamespaces", False, ((0, pod_security_baseline.host_namespaces),)),
+    StandardCheck("hostPathVolumes", False, ((0, pod_security_baseline.host_path),)),
+    StandardCheck("hostPorts", False, ((0, pod_security_baseline.host_ports),)),
+    StandardCheck("hostProbesAndHostLifecycle", False, ((34, pod_security_baseline.host_probes),)),
+    StandardCheck("privileged", False, ((0, pod_security_baseline.privileged),)),
+    StandardCheck(
+        "procMount",
+        False,
+        ((0, pod_security_baseline.proc_mount), (35, user_namespace(pod_security_baseline.proc_mount))),
+    ),
     StandardCheck(
         "seLinuxOptions",
         False,
-        ((0, baseline.selinux(baseline.SELINUX)), (31, baseline.selinux(baseline.SELINUX | {"container_engine_t"}))),
+        (
+            (0, pod_security_baseline.selinux(pod_security_baseline.SELINUX)),
+            (31, pod_security_baseline.selinux(pod_security_baseline.SELINUX | {"container_engine_t"})),
+        ),
     ),
     StandardCheck(
-        "seccompProfile_baseline", False, ((0, baseline.seccomp_annotations), (19, baseline.seccomp_baseline))
+        "seccompProfile_baseline",
+        False,
+        ((0, pod_security_baseline.seccomp_annotations), (19, pod_security_baseline.seccomp_baseline)),
     ),
     StandardCheck(
         "sysctls",
         False,
         (
-            (0, baseline.sysctls(baseline.SYSCTLS_0)),
-            (27, baseline.sysctls(baseline.SYSCTLS_27)),
-            (29, baseline.sysctls(baseline.SYSCTLS_29)),
-            (32, baseline.sysctls(baseline.SYSCTLS_32)),
-            (37, baseline.sysctls(baseline.SYSCTLS_37)),
+            (0, pod_security_baseline.sysctls(pod_security_baseline.SYSCTLS_0)),
+            (27, pod_security_baseline.sysctls(pod_security_baseline.SYSCTLS_27)),
+            (29, pod_security_baseline.sysctls(pod_security_baseline.SYSCTLS_29)),
+            (32, pod_security_baseline.sysctls(pod_security_baseline.SYSCTLS_32)),
+            (37, pod_security_baseline.sysctls(pod_security_baseline.SYSCTLS_37)),
         ),
     ),
-    StandardCheck("windowsHostProcess", False, ((0, baseline.host_process),)),
+    StandardCheck("windowsHostProcess", False, ((0, pod_security_baseline.host_process),)),
     StandardCheck(
         "allowPrivilegeEscalation",
         True,
@@ -243,7 +252,7 @@ CHECKS: tuple[StandardCheck, ...] = (
         ((22, restricted.capabilities_restricted), (25, unless_windows(restricted.capabilities_restricted))),
         ("capabilities_baseline",),
     ),
-    StandardCheck("procMount_restricted", True, ((35, baseline.proc_mount),), ("procMount",)),
+    StandardCheck("procMount_restricted", True, ((35, pod_security_baseline.proc_mount),), ("procMount",)),
     StandardCheck("restrictedVolumes", True, ((0, restricted.restricted_volumes),), ("hostPathVolumes",)),
     StandardCheck("runAsNonRoot", True, ((0, restricted.non_root), (35, user_namespace(restricted.non_root)))),
     StandardCheck("runAsUser", True, ((23, restricted.user), (35, user_namespace(restricted.user)))),

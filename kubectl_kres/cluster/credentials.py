@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from kubectl_kres.cluster.auth import exec_plugin
+from kubectl_kres.cluster import exec_plugin
 from kubectl_kres.cluster.kubeconfig import files
 from kubectl_kres.cluster.kubeconfig.current_context import Target
 from kubectl_kres.cluster.kubeconfig.files import AuthProvider, ClusterEntry, UserEntry

@@ -33,7 +33,7 @@ class FilesApplied:
         if alone and not self.after_change:
             return
         from kubectl_kres.cli.select.workloads import refs_that_quotas_count
-        from kubectl_kres.cli.simulation.steps import files_of
+        from kubectl_kres.cli.simulation import files_of
 
         files = files_of(inputs, refs_that_quotas_count(source, inputs))
         if files.needs_cluster_counts or self.after_change:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.run.run_loop import Plan, answer
+from kubectl_kres.cli.run_loop import Plan, answer
 from kubectl_kres.errors import UsageError
 
 
@@ -24,7 +24,7 @@ def build_watch_runner(plan: Plan) -> Callable[[Options, tuple[str, ...]], int]:
         for flag in ("offline", "demo", "snapshot"):
             if getattr(options, flag):
                 raise UsageError(f"-w follows a cluster; it does not go with --{flag}")
-        from kubectl_kres.cli.watch.loop import follow
+        from kubectl_kres.cli.watch import follow
 
         return follow(options, plan(options, words))
 

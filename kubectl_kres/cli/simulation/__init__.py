@@ -1,1 +1,0 @@
-"""The parts of ``kubectl kres simulate``: its steps out of flags and files."""
