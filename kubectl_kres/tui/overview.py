@@ -74,7 +74,7 @@ class Areas:
         self._fared: Stamp = ()
         self._fared_until = 0.0
         #: Pods that wait for a node, by namespace and name, and what nodes said of them, for one version of the pod.
-        self._waiting: dict[tuple[str, str], Pod] = {}
+        self._waiting_pods: dict[tuple[str, str], Pod] = {}
         self._nodes: dict[tuple[str, str], tuple[str | None, NodeReport | None]] = {}
 
     def reads(self) -> tuple[ReadRequest, ...]:
@@ -93,7 +93,7 @@ class Areas:
 
     def _pods_to_place(self) -> list[Pod]:
         """Return the pods of the worst that wait for a node and of which nodes have said nothing yet."""
-        problems = (waiting_pod(problem, self._waiting) for problem in self._running.problems)
+        problems = (waiting_pod(problem, self._waiting_pods) for problem in self._running.problems)
         pods = [pod for pod in problems if pod is not None][:MOST_LISTED]
         return [pod for pod in pods if self._nodes.get(_pod_key(pod), ("",))[0] != pod.metadata.resource_version]
 
@@ -112,7 +112,7 @@ class Areas:
 
     def _with_nodes(self, problem: Problem) -> Problem:
         """Return the problem with what nodes say to its pod that waits for one, where that is known."""
-        pod = waiting_pod(problem, self._waiting)
+        pod = waiting_pod(problem, self._waiting_pods)
         known = self._nodes.get(_pod_key(pod)) if pod is not None else None
         return replace(problem, nodes=known[1]) if known is not None else problem
 
@@ -260,7 +260,7 @@ class Areas:
             yield
         self._running = running_area(fares)
         count = sum(1 for _ in islice(session.store.keys("Pod"), _FEW + 1))
-        self._waiting = {_pod_key(pod): pod for pod in states.pods_without_node()} if count <= _FEW else {}
+        self._waiting_pods = {_pod_key(pod): pod for pod in states.pods_without_node()} if count <= _FEW else {}
 
     # Remedies
 

@@ -215,10 +215,9 @@ class PodSearch(RemedySearch[PodTrial]):
         fits = [state for state in self._valid_states() if self.trial(state).missing_room.complete]
         for state in fits:
             trial = self.trial(state)
+            room = trial.missing_room
             # Pods that end later take no room of the next one.
-            first = (
-                {} if any(creation.kind == "Pod" for creation in trial.owned_pods.first) else trial.missing_room.first
-            )
+            first = {} if any(creation.kind == "Pod" for creation in trial.owned_pods.first) else room.first
             edits = raises(self.policies, trial.missing_room.hard, first)
             yield {**state, **{(edit.object, edit.field): edit for edit in edits}}
         if self.counted:
