@@ -291,8 +291,8 @@ def _row_state(state: RunState, nodes: NodeReport | None) -> str:
     if state.reason == "NoNode" and nearest is not None and nearest.shortages and not nearest.obstacles:
         lacks = (f"-{shortage.lacking} {brief_name(shortage.resource)}" for shortage in nearest.shortages)
         return f"no node: {', '.join(lacks)}"
-    if state.reason == "NoNode" and (said := _NODES.match(state.message)):
-        return f"no node: {said[1]}"
+    if state.reason == "NoNode" and (message := _NODES.match(state.message)):
+        return f"no node: {message[1]}"
     if state.word == "runs":
         # That it runs is seen by its pods.
         return reason_text(state).partition(" under ")[0].replace(" was killed", " killed")

@@ -141,8 +141,8 @@ def account_of(store: Store, subject: Subject, analysis: Analysis) -> Account | 
     ]
     missing_objects = tuple(creation for creations in absent for creation in creations)
     kept = tuple(_kept_pods(first, subject, analysis)) if subject.ref.kind == "CronJob" else ()
-    own = [*first, *objects, *missing_objects, *kept]
-    if not own or not any(is_bounded(creation, policies) for creation in own):
+    all_creations = [*first, *objects, *missing_objects, *kept]
+    if not all_creations or not any(is_bounded(creation, policies) for creation in all_creations):
         return None
     return Account(first, objects, missing_objects, len(absent), kept)
 

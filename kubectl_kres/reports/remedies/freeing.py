@@ -105,7 +105,7 @@ def with_fewer_kept(
     fewer_to_come = min(fewer, jobs.count - 1)
     left = structs.replace(jobs, count=jobs.count - fewer_to_come)
     gone = fewer_to_come * ((_count_kept_pods(owned_pods) + owned_pods.wanted) // jobs.count)
-    first = tuple(left if it is jobs else structs.replace(it, count=it.count - gone) for it in owned_pods.first)
+    first = tuple(left if item is jobs else structs.replace(item, count=item.count - gone) for item in owned_pods.first)
     return structs.replace(owned_pods, first=first), {_JOBS: fewer - fewer_to_come}
 
 
