@@ -107,8 +107,8 @@ class InputError(UsageError):
     @property
     def message(self) -> str:
         """The file and the place before what is wrong."""
-        place_text = ":".join([self.file, *(str(number) for number in self._find_position() if number)])
-        return f"{place_text}: {self.text}"
+        position = ":".join([self.file, *(str(number) for number in self._find_position() if number)])
+        return f"{position}: {self.text}"
 
     @message.setter
     def message(self, text: str) -> None:

@@ -6,6 +6,7 @@ The LimitRange object is here, too: its quantities parsed, the defaults the serv
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from typing import Any
 
 from kubectl_kres.admission.base import resource_names
@@ -32,6 +33,12 @@ class ParsedItem:
         self.default_request = parse_list(raw.default_request, f"{path}.defaultRequest", journal)
         self.ratio = parse_list(raw.max_limit_request_ratio, f"{path}.maxLimitRequestRatio", journal)
         self.origin: dict[str, str] = {}
+
+    def with_amounts(self, name: str, amounts: Mapping[str, Quantity]) -> ParsedItem:
+        """Return the item with more amounts, or others, in the list that the attribute ``name`` holds."""
+        changed = copy(self)
+        setattr(changed, name, {**getattr(self, name), **amounts})
+        return changed
 
 
 class Limits:

@@ -39,17 +39,17 @@ class ClaimsSummary:
 
     def __init__(self, cluster: str) -> None:
         self._cluster = cluster
-        self._claims = self._waiting = 0
+        self._claims = self._waiting_claims = 0
         #: The one that waits the longest.
-        self._first: ClaimReport | None = None
+        self._longest_waiting: ClaimReport | None = None
 
     def add(self, report: ClaimReport) -> Iterator[ClaimRow]:
         """Yield a row for each resource that it asks for."""
         self._claims += 1
         if report.is_waiting:
-            self._waiting += 1
-            if self._first is None or _age_sort_key(report) < _age_sort_key(self._first):
-                self._first = report
+            self._waiting_claims += 1
+            if self._longest_waiting is None or _age_sort_key(report) < _age_sort_key(self._longest_waiting):
+                self._longest_waiting = report
         lacks, queue_place = report.missing_amounts, report.place
         for name, text in (report.asks or {"": ""}).items():
             number, unit = _number(name, text)
@@ -72,24 +72,24 @@ class ClaimsSummary:
 
     def figures(self) -> dict[str, int | str]:
         """Return how many there are and wait, and which one has waited the longest."""
-        counts: dict[str, int | str] = {"claims": self._claims, "waiting": self._waiting}
-        if self._first is None:
+        counts: dict[str, int | str] = {"claims": self._claims, "waiting": self._waiting_claims}
+        if self._longest_waiting is None:
             return counts
-        ref = self._first.subject
+        ref = self._longest_waiting.subject
         return {
             **counts,
             "namespace": ref.namespace,
             "claim": ref.name,
-            "since": self._first.created,
+            "since": self._longest_waiting.created,
         }
 
     def rank(self) -> tuple[int, ...]:
         """Return how many wait."""
-        return (self._waiting,)
+        return (self._waiting_claims,)
 
     def negative(self) -> bool:
         """Return whether one waits, as for ``claims --exit-code``."""
-        return self._waiting > 0
+        return self._waiting_claims > 0
 
 
 def _age_sort_key(report: ClaimReport) -> tuple[bool, str, str, str]:

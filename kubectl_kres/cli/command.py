@@ -70,11 +70,11 @@ class Command(click.Command):
         self.run, self.usage, self.examples, self.formats = run, usage, dedent(examples).strip(), formats
         self.completes = completes
         self.configured = configured and connects
-        self._own = list(flags)
+        self._own_flags = list(flags)
         self.listed = [*flags, *CONNECTION] if connects else list(flags)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Return the words that are no flags; the flags that stood before the command are taken in."""
+        """Return the arguments that are not flags. Flags that stood before the command are added to it."""
         line = flags.split(args, self.params, ctx)
         before = ctx.obj or ()
         values = flags.values(before, line.flags, self.params, ctx)
@@ -85,7 +85,7 @@ class Command(click.Command):
         return ctx.args
 
     def invoke(self, ctx: click.Context) -> int:
-        """Run the command and returns its exit code. Raises InputError for a bad file of settings."""
+        """Run the command and return its exit code. Raises InputError for a bad file of settings."""
         options = Options(**ctx.params)
         if self.configured:
             options = apply_settings(options, {item.field for item in ctx.obj})
@@ -96,20 +96,20 @@ class Command(click.Command):
             raise
 
     def get_help(self, ctx: click.Context) -> str:
-        """Return a page for a screen: what the command does, its usage, the first examples, its own flags."""
+        """Return the short help page: what the command does, its usage, the first examples, its own flags."""
         examples = self.examples.split("\n\n")
         more = f"all {len(examples)} examples and every flag" if len(examples) > _EXAMPLES else "more"
         parts = (
             wrap_paragraphs(dedent(self.help or "").strip().partition("\n\n")[0]),
             self._usage(ctx),
             "Examples:\n" + indent("\n".join(examples[:_EXAMPLES]), "  "),
-            self._flags([flag for flag in self._own if flag.name not in RARE]),
+            self._flags([flag for flag in self._own_flags if flag.name not in RARE]),
             f'Use "kubectl kres help {ctx.info_name}" for {more}.',
         )
         return _join_parts(parts, ctx)
 
     def whole_help(self, ctx: click.Context) -> str:
-        """Return all that there is to say: the whole text, every example, the flags that people use."""
+        """Return the long help page: the whole text, every example, the flags that people use."""
         parts = (
             wrap_paragraphs(self.help or ""),
             self._usage(ctx),

@@ -353,11 +353,9 @@ def complete(words: Sequence[str]) -> int:
 def answer(words: Sequence[str], began: float) -> str:
     """Return the candidates and the directive, in lines. ``began``: the monotonic time from which the limit counts."""
     slot = find(words)
-    known_items = [
-        f"{slot.before}{word}\t{about}".rstrip("\t") for word, about in slot.words if word.startswith(slot.typed)
-    ]
+    lines = [f"{slot.before}{word}\t{about}".rstrip("\t") for word, about in slot.words if word.startswith(slot.typed)]
     read = [f"{slot.before}{name}" for name in _read(slot, began + LIMIT)]
-    return "\n".join([*known_items, *read, f":{slot.directive}"]) + "\n"
+    return "\n".join([*lines, *read, f":{slot.directive}"]) + "\n"
 
 
 def _read(slot: CompletionContext, until: float) -> list[str]:

@@ -25,7 +25,7 @@ class FilesApplied:
     def __init__(self, options: Options, *, after_change: bool) -> None:
         self.options, self.after_change = options, after_change
         self.files: Files | None = None
-        self._applied: tuple[Store, Store] | None = None
+        self._stores: tuple[Store, Store] | None = None
 
     def read(self, source: ObjectSource, inputs: Input) -> None:
         """What is there is read only where the objects of the files have to be counted beside it."""
@@ -42,17 +42,17 @@ class FilesApplied:
 
     def fresh(self, store: Store) -> bool:
         """Return whether the files were not applied to this store yet."""
-        return self.files is not None and (self._applied is None or self._applied[0] is not store)
+        return self.files is not None and (self._stores is None or self._stores[0] is not store)
 
     def store(self, store: Store, server: Server, asked: Iterable[ObjectRef]) -> Store:
         """With quotas that count what is there, and with those that pools of the files make."""
         if self.files is None:
             return store
-        if self._applied is None or self._applied[0] is not store:
+        if self._stores is None or self._stores[0] is not store:
             from kubectl_kres.reports.changes.combined_answer import with_others, with_policies
 
             if self.after_change:
-                self._applied = store, with_others(store, self.files, server, asked)
+                self._stores = store, with_others(store, self.files, server, asked)
             else:
-                self._applied = store, with_policies(store, self.files, server)
-        return self._applied[1]
+                self._stores = store, with_policies(store, self.files, server)
+        return self._stores[1]

@@ -161,10 +161,10 @@ class _Lines(io.TextIOBase):
     """A stream whose lines go to a list."""
 
     def __init__(self, texts: list[str]) -> None:
-        self._found = texts
+        self._texts = texts
 
     def write(self, text: str) -> int:
-        self._found.extend(text.splitlines())
+        self._texts.extend(text.splitlines())
         return len(text)
 
 

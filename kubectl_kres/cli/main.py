@@ -1,4 +1,4 @@
-"""The entry point: what the words ask for, and the exit code that it ends with."""
+"""The entry point behind ``start``: runs the command that the arguments name and returns its exit code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOUDEST = re.compile(r"(^| )--?v[ =]?9( |$)")
 
 
 def program_name(called: str) -> str:
-    """Return how the program was called, as a user would type it again."""
+    """Return the name of the program as a user would type it."""
     path = PurePath(called)
     if path.name == "__main__.py":
         return "python -m kubectl_kres"
@@ -26,7 +26,7 @@ def program_name(called: str) -> str:
 
 
 def entry(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line, ``sys.argv`` if none is given, and returns the exit code."""
+    """Run the command line, by default ``sys.argv``, and return the exit code."""
     if sys.stdout is None:
         sys.stdout = ending.Closed()
     for stream in (sys.stdout, sys.stderr):

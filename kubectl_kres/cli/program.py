@@ -1,4 +1,4 @@
-"""All commands and what is common to them; a command's module is imported when the command is called."""
+"""All commands and what they have in common. The module of a command is imported when the command is called."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ Use "kubectl kres COMMAND --help" for more about a command, and
 
 @cache
 def commands() -> Mapping[str, tuple[str, str]]:
-    """Return all of them, with those of systems, in the order of the help."""
+    """Return all commands, including those of systems, in the order of the help."""
     from kubectl_kres.cli.system import systems
 
     return {**_FIRST, **{name: about for system in systems() for name, about in system.commands.items()}, **_REST}
@@ -110,7 +110,7 @@ class Program(click.Group):
         self.callback = _without_command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Return the command and all that follows it."""
+        """Return the command and the arguments behind it."""
         line = flags.split(args, (*SHARED, *self.params), ctx, stop=True)
         ctx.obj = tuple(given_flag for given_flag in line.flags if given_flag.field != "version")
         own_commands = [
@@ -121,21 +121,21 @@ class Program(click.Group):
         return super().parse_args(ctx, [*own_commands, "--", *line.words])
 
     def _answered_flags(self, words: Sequence[str]) -> tuple[str, ...]:
-        """Return the flags that are answered here; ``--help`` before a command is the command's."""
+        """Return the flags that the program itself answers. A ``--help`` before a command belongs to the command."""
         return ("--version",) if words else ("--version", "--help")
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order of the help."""
+        """Return the names of the commands in the order of the help."""
         del ctx
         return list(commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Imports the command's module; None if there is no such command."""
+        """Import and return the command; None if there is no such command."""
         del ctx
-        place_text = module_of(cmd_name)
-        if not place_text:
+        module_name = module_of(cmd_name)
+        if not module_name:
             return None
-        module = import_module(place_text)
+        module = import_module(module_name)
         return cast("Command", module.COMMANDS[cmd_name] if hasattr(module, "COMMANDS") else module.command)
 
     def resolve_command(

@@ -1,8 +1,8 @@
-"""How a command answers: what it asks about, a report of each object, and the text of each report.
+"""The run of a command: the objects it is asked about, a report of each, and the text of each report.
 
-A command makes a ``Query`` of its flags; ``answer`` prints what it comes to, ``cli.watch`` does so again and again.
+A command turns its flags into a ``Query``. ``answer`` prints the answers once, ``cli.watch`` prints them repeatedly.
 
-What is left to say after the last object: what was missing or unseen, and the exit code.
+``RunSummary`` collects what is reported after the last object: what was missing or not read, and the exit code.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SUPPOSED = "than the rules known here"
 
 
 class RunSummary:
-    """Grows with each object; ``count`` is how many were answered. ``note`` takes each line for stderr."""
+    """The summary of a run. ``count``: how many objects have an answer. ``note`` prints a line to stderr."""
 
     def __init__(self, options: Options, note: Callable[[str], None]) -> None:
         self.note = note
@@ -49,41 +49,41 @@ class RunSummary:
         #: Whether all objects were those of lists.
         self.listed = True
         #: Whether it was said why nothing is there.
-        self._noted = False
+        self._reason_noted = False
         #: What ``--until`` may wait for, and whether all answers have it.
         self.met: dict[str, bool] = {}
         self._options, self._access = options, access_flags(options)
         self._codes: set[int] = set()
-        self._unseen: dict[tuple[str, str], FailedRead] = {}
+        self._failed_reads: dict[tuple[str, str], FailedRead] = {}
         #: What standard output says of what could not be read.
-        self._shown: set[str] = set()
+        self._printed_messages: set[str] = set()
         self._failed = False
         self._left_out: Sequence[InputError] = ()
         #: Whether an answer said that the server is older or newer than the rules.
-        self._supposed = False
+        self._version_assumed = False
 
     @property
     def no_answers(self) -> bool:
-        """Whether what was asked about has no answer at all, which is less than an empty list."""
+        """Whether there were errors and no answer at all, which is less than an empty list."""
         return self._failed and not self.count
 
     def note_assumption(self, texts: Iterable[str]) -> None:
-        """Note what is supposed about the server."""
+        """Report what is assumed about the server."""
         for text in texts:
             self.note(f"assumed: {text}")
-            self._supposed = self._supposed or _SUPPOSED in text
+            self._version_assumed = self._version_assumed or _SUPPOSED in text
 
     def watched(self, lines: Iterable[str]) -> Iterator[str]:
-        """Yield the lines; notes whether they say that the server is older or newer than the rules."""
+        """Yield the lines, and remember whether one says that the server is older or newer than the rules."""
         last = ""
         for line in lines:
             text = line.strip()
-            self._supposed = self._supposed or _SUPPOSED in f"{last} {text}"
+            self._version_assumed = self._version_assumed or _SUPPOSED in f"{last} {text}"
             last = text
             yield line
 
     def add_error(self, error: KresError) -> None:
-        """An object without an answer: its error is printed at once."""
+        """Add an object without an answer; its error is printed at once."""
         self._failed = True
         if isinstance(error, NotFound) and self._options.ignore_not_found:
             return
@@ -94,35 +94,35 @@ class RunSummary:
     def add_answer(
         self, failed_reads: Iterable[FailedRead], *, complete: bool, negative: bool, counts: bool = True
     ) -> None:
-        """An object with an answer; ``negative``: the exit code says so; ``counts``: it was asked for."""
+        """Add an answer. ``negative``: the exit code says so. ``counts``: whether it was asked for."""
         self.count += counts
         self.note_unread(failed_reads, complete=complete)
         if negative:
             self._codes.add(Exit.NEGATIVE)
 
     def leaves_out(self, faults: Sequence[InputError]) -> None:
-        """Documents of files that could not be used: they are reported at the end, as kubectl does, and are missing."""
+        """Add documents of files that could not be used. They are reported at the end, as kubectl does."""
         self._left_out = faults
         self.complete = self.complete and not faults
 
     def note_printed(self, failed_reads: Iterable[FailedRead]) -> None:
-        """Standard output has these, in the server's words: on the same terminal they are not repeated."""
-        self._shown.update(failed_read.message for failed_read in failed_reads)
+        """Note failed reads that standard output reports already; on the same terminal they are not repeated."""
+        self._printed_messages.update(failed_read.message for failed_read in failed_reads)
 
     def note_condition(self, word: str, yes: bool, *, complete: bool = True) -> None:  # noqa: FBT001, the word is its name
-        """Whether an answer has what ``--until`` may wait for; not ``complete``: only as far as seen."""
+        """Note whether an answer meets a condition of ``--until``. An answer that is not ``complete`` does not."""
         sure = complete or self._options.allow_partial
         self.met[word] = self.met.get(word, True) and yes and sure
 
     def note_unread(self, failed_reads: Iterable[FailedRead], *, complete: bool) -> None:
-        """What could not be read for an answer."""
+        """Note what could not be read for an answer."""
         self.complete = self.complete and complete
         for item in failed_reads:
             if item.required:
-                self._unseen.setdefault((item.kind, item.message), item)
+                self._failed_reads.setdefault((item.kind, item.message), item)
 
     def answer_each(self, subjects: Iterable[Subject], make: Callable[[Subject], T]) -> Iterator[tuple[Subject, T]]:
-        """The objects with their answers; one without is missed."""
+        """Yield the objects with their answers; for an object without an answer the error is added."""
         for subject in subjects:
             try:
                 result = make(subject)
@@ -132,7 +132,7 @@ class RunSummary:
                 yield subject, result
 
     def add_selection(self, value: Selection) -> None:
-        """Some objects whose answers come next, and what of them could not be read."""
+        """Add the objects that are answered for next, and what could not be read for them."""
         for error in value.errors:
             self.add_error(error)
         self.note_unread(value.unseen, complete=not any(failed_read.required for failed_read in value.unseen))
@@ -140,37 +140,37 @@ class RunSummary:
         self.listed = self.listed and value.listed
         if value.reason:
             self.note(value.reason)
-            self._noted = True
+            self._reason_noted = True
 
     def _note_optional(self, missed: Sequence[FailedRead]) -> None:
-        """What stands beside the answer and could not be read, in one line."""
+        """Report in one line what could not be read and only adds to the answer."""
         if missed:
             kinds = " and ".join(dict.fromkeys(f"{failed_read.kind} objects" for failed_read in missed))
             self.note(f"The answer is given without {kinds}, if there are any: {missed[0].message or missed[0].state}")
 
     def code(self, source: ObjectSource) -> int:
-        """Notes what there is left to tell, and returns the exit code of the run."""
+        """Report what is left to report, and return the exit code of the run."""
         for each in source.skipped:
             self.note(f"error: left out, since it cannot be decoded: {each.line}")
-        shown = self._shown if self._shown and same_terminal() else ()
-        for failed_read in self._unseen.values():
+        shown = self._printed_messages if self._printed_messages and same_terminal() else ()
+        for failed_read in self._failed_reads.values():
             self._note_unseen(failed_read, texts=failed_read.message in shown)
         if self._left_out:
             from kubectl_kres.manifests.read import LISTED
 
             self._note_error(InputErrors(self._left_out[:LISTED], len(self._left_out) - LISTED))
             self.note("The answer is given without what is named above.")
-        if not self.count and not self._failed and not self._noted:
+        if not self.count and not self._failed and not self._reason_noted:
             self._note_nothing(source)
         if (source.skipped or not self.complete) and not self._options.allow_partial:
             self._codes.add(Exit.PARTIAL)
         assumed = beyond_rules(self._options.kube_version or source.store.origin.version)
-        if assumed and self.count and not self._supposed and self._options.output not in DOCUMENTS:
+        if assumed and self.count and not self._version_assumed and self._options.output not in DOCUMENTS:
             self.note(f"assumed: {assumed}")
         return worst_code(self._codes)
 
     def _note_nothing(self, source: ObjectSource) -> None:
-        """That there is nothing to answer for; a namespace that does not exist is a mistake, not an empty one."""
+        """Report that there is nothing to answer for. A namespace that does not exist is an error."""
         if not self.complete:
             self.note("Nothing that was asked about could be read")
             return
@@ -189,19 +189,21 @@ class RunSummary:
             self.note(line)
 
     def _note_unseen(self, failed_read: FailedRead, *, texts: bool) -> None:
-        """``noted``: the server's words stand above, on the same terminal."""
+        """Report what could not be read. ``texts``: the server's message stands above, on the same terminal."""
         what = f"{failed_read.kind} {failed_read.name}" if failed_read.name else f"{failed_read.kind} objects"
-        place_text = f" of namespace {failed_read.namespace}" if failed_read.namespace else ""
+        namespace_text = f" of namespace {failed_read.namespace}" if failed_read.namespace else ""
         if failed_read.state == "denied":
             if not texts:
                 self.note(f"Error from server (Forbidden): {failed_read.message}")
             hint = may_i(failed_read.message, self._access)
-            self.note(f"The answer is given without the {what}{place_text}. {hint}".rstrip())
+            self.note(f"The answer is given without the {what}{namespace_text}. {hint}".rstrip())
         elif failed_read.reason:
             self.note(f"Error from server ({failed_read.reason}): {failed_read.message}")
-            self.note(f"The answer is given without the {what}{place_text}. {failed_read.hint}".rstrip())
+            self.note(f"The answer is given without the {what}{namespace_text}. {failed_read.hint}".rstrip())
         else:
-            self.note(f"error: the answer is given without the {what}{place_text}: {failed_read.message or 'not read'}")
+            self.note(
+                f"error: the answer is given without the {what}{namespace_text}: {failed_read.message or 'not read'}"
+            )
             if failed_read.hint:
                 self.note(failed_read.hint)
 
@@ -240,7 +242,7 @@ def read_yaml(text: str) -> Any:
 
 
 class AnswerBatch(NamedTuple):
-    """Some objects whose answers can be made now. ``many``: they are not the only one that was asked about."""
+    """Objects that can be answered for now. ``many``: more than one object was asked about."""
 
     store: Store
     selection: Selection
@@ -253,7 +255,7 @@ Choose = Callable[[ObjectSource, Input, Options, Sequence[str], str], Iterator[S
 
 
 class ObjectAnswer(NamedTuple):
-    """The answer for one object: its report, and what draws the report's lines.
+    """The answer for one object: its report, and a function that returns the report's lines.
 
     ``subject`` None: the report is about no single object. ``row``: its cells, where it is a row of a table.
     """
@@ -265,9 +267,9 @@ class ObjectAnswer(NamedTuple):
 
 
 class Page:
-    """Base of what makes a command's reports and draws them; one for each run over the objects.
+    """The base of the pages of commands, which make reports and draw them. Each run has a page of its own.
 
-    ``kind``: of the document. ``tabled``: the reports are drawn together, as one table.
+    ``kind``: the kind of the document. ``as_table``: the reports are drawn together, as one table.
     """
 
     kind: ClassVar[str] = ""
@@ -282,7 +284,7 @@ class Page:
         self._briefs = 0
 
     def brief(self, value: Brief) -> Callable[[], list[str]]:
-        """Return the lines of an answer in few words, apart from the one before."""
+        """Return a function for the lines of a brief answer, with an empty line between answers."""
         from kubectl_kres.render.verdict import brief
 
         gap = [""] * (self._briefs > 0)
@@ -290,27 +292,27 @@ class Page:
         return lambda: [*gap, *brief.lines(value, color=self.color)]
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
-        """The answers for the objects of a turn; an object without an answer is missed."""
+        """Yield the answers for a batch of objects; for an object without an answer the error is added."""
         raise NotImplementedError
 
     def table(self, answers: Sequence[ObjectAnswer]) -> Iterable[str]:
-        """The lines of these answers, if they are drawn together."""
+        """Return the lines of these answers, if they are drawn together."""
         del answers
         return ()
 
     def piece(self, answers: Sequence[ObjectAnswer]) -> Iterable[str]:
-        """The same of the first answers, where ``most_rows`` says that a table need not be whole."""
+        """Return the lines of the first answers of a table that is longer than ``most_rows``."""
         return self.table(answers)
 
     def closing_lines(self, run_summary: RunSummary) -> Iterable[str]:
-        """Lines after the last answer; a document has none."""
+        """Return the lines after the last answer; a document has none."""
         del run_summary
         return ()
 
     def run(
         self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
-        """The answers for all objects that the query names."""
+        """Yield the answers for all objects that the query names."""
         options: EvaluationOptions | None = None
         for item in request_context.query.choose(
             source, inputs, self.options, request_context.query.words, request_context.program
@@ -329,8 +331,8 @@ class Page:
 
 
 def each_pod(source: ObjectSource, space: str, take: Callable[[Pod], object], run_summary: RunSummary) -> bool:
-    """Give ``take`` all pods of a namespace (empty: of all), page by page; False where they may not be read, which is
-    told.
+    """Give ``take`` all pods of a namespace (empty: of all), page by page. Return False, and add the error, where they
+    may not be read.
     """
     try:
         for page in source.pages(ReadRequest("Pod", space)):
@@ -343,9 +345,9 @@ def each_pod(source: ObjectSource, space: str, take: Callable[[Pod], object], ru
 
 
 class Query(NamedTuple):
-    """What a command asks: of which objects, and what makes the reports.
+    """The query of a command: the objects it is about, and the page that makes the reports.
 
-    ``needed``: without words or files there is nothing to answer. ``unread``: kinds that no answer looks at; those of
+    ``needed``: arguments or files are required. ``unread``: kinds that no answer looks at; those of
     a snapshot are passed over.
     """
 
@@ -357,7 +359,7 @@ class Query(NamedTuple):
 
 
 class RunContext(NamedTuple):
-    """What holds for all answers to a query."""
+    """What all answers to a query have in common."""
 
     query: Query
     program: str
@@ -365,7 +367,7 @@ class RunContext(NamedTuple):
 
 
 def prepare_run(options: Options, query: Query) -> RunContext:
-    """Raises UsageError for words and flags that need no cluster to be refused."""
+    """Return the context of a run. Raises UsageError for arguments and flags that are refused without a cluster."""
     program = click.get_current_context().command_path
     if query.needed and not (options.filenames or options.offline or options.recursive):
         parse_named_objects(query.words, program=program)
@@ -373,7 +375,7 @@ def prepare_run(options: Options, query: Query) -> RunContext:
 
 
 def answer(options: Options, query: Query) -> int:
-    """Print the answers as they are made; returns the exit code."""
+    """Print the answers as they are made, and return the exit code."""
     context, page = prepare_run(options, query), query.page()
     run_summary = RunSummary(options, print_stderr)
     drawn: list[ObjectAnswer] = []
@@ -402,7 +404,7 @@ def answer(options: Options, query: Query) -> int:
 
 
 def _document(output: str) -> AbstractContextManager[Items | None]:
-    """Return what takes in the reports where one document is asked for."""
+    """Return the collector of reports if the output is one document."""
     if output not in DOCUMENTS:
         return nullcontext()
     from kubectl_kres.cli.output.documents import Items
@@ -421,7 +423,7 @@ def build_runner(plan: Plan) -> Callable[[Options, tuple[str, ...]], int]:
 
 @contextmanager
 def gc_disabled() -> Iterator[None]:
-    """Without garbage collection, which takes half of the time where a whole cluster is held, and finds nothing."""
+    """Turn garbage collection off, which takes half of the time with a whole cluster in memory, and finds nothing."""
     was = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""The entry point of the program: Ctrl-C ends it in silence from here on, also while it is still being loaded."""
+"""The entry point of the program. From here on Ctrl-C ends it silently, even while modules are still being loaded."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ _INTERRUPTED = 130
 
 
 def entry() -> int:
-    """Run the command line and returns the exit code."""
+    """Run the command line and return the exit code."""
     try:
         from kubectl_kres.cli.main import entry as run  # what takes time must be within
 

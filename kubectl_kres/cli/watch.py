@@ -49,7 +49,7 @@ class WatchedSource(LiveSource):
     def __init__(self, options: Options, target: Target, connection: Connection, inputs: Input) -> None:
         super().__init__(options, target, connection, inputs)
         self._feed = Feed(connection, kinds=self._kinds, chunk_size=options.chunk_size)
-        self._asked: dict[ReadRequest, None] = {}
+        self._requests: dict[ReadRequest, None] = {}
         #: By list what it lacks now.
         self._left_out: dict[ReadRequest, tuple[LeftOut, ...]] = {}
         self._watched = 0
@@ -57,9 +57,9 @@ class WatchedSource(LiveSource):
 
     def changes(self) -> Changes:
         """Return what changed since it was asked last, of all that answers asked for so far."""
-        if len(self._asked) > self._watched:
-            self._watched = len(self._asked)
-            self._feed.request_reads(self._asked)
+        if len(self._requests) > self._watched:
+            self._watched = len(self._requests)
+            self._feed.request_reads(self._requests)
         changes = self._feed.drain(self.store)
         if changes:
             self._inputs.lay_over(self.store)
@@ -95,7 +95,7 @@ class WatchedSource(LiveSource):
 
     def fill(self, reads: Iterable[ReadRequest]) -> None:
         read_requests = tuple(reads)
-        self._asked |= dict.fromkeys(read_requests)
+        self._requests |= dict.fromkeys(read_requests)
         super().fill(read_requests)
 
     def fill_along(self, reads: Iterable[ReadRequest]) -> None:
@@ -183,17 +183,17 @@ class _Loop:
         self._options, self._source, self._inputs, self._frame = options, source, inputs, context
         #: What changed since the last answer; true: it is gone.
         self._causes: dict[ObjectRef, bool] = {}
-        self._last: Pass
+        self._last_pass: Pass
         self._trouble: tuple[str, ...] = ()
         self._warned: set[str] = set()
 
     def run(self, limit: float) -> int:
         """Returns the exit code."""
         end = time.monotonic() + limit if limit else float("inf")
-        self._last = self._answer(first=True)
+        self._last_pass = self._answer(first=True)
         self._is_until_met()
-        _write(self._text(self._last, self._last.answers), self._notes(self._last))
-        if self._last.code == Exit.UNREAD and not self._last.run_summary.count:
+        _write(self._text(self._last_pass, self._last_pass.answers), self._notes(self._last_pass))
+        if self._last_pass.code == Exit.UNREAD and not self._last_pass.run_summary.count:
             return Exit.UNREAD
         while not self._is_until_met():
             if not self._wait_for_change(end):
@@ -206,7 +206,7 @@ class _Loop:
 
     def _is_until_met(self) -> bool:
         word = self._options.until
-        run_summary = self._last.run_summary
+        run_summary = self._last_pass.run_summary
         if word and run_summary.count and word not in run_summary.met:
             texts = " or ".join(f"--until {known}" for known in sorted(run_summary.met))
             raise UsageError(
@@ -243,10 +243,10 @@ class _Loop:
         """Answer, and print what is another report than in the last answer."""
         now = current_time()
         self._source.store.origin = structs.replace(self._source.store.origin, time=now)
-        before, self._last = self._last, self._answer()
-        if not self._is_same_pass(before, self._last):
-            notes = self._notes(self._last) if self._last.notes != before.notes else ""
-            _write(self._add_heading(self._render_changes(before, self._last), now), notes)
+        before, self._last_pass = self._last_pass, self._answer()
+        if not self._is_same_pass(before, self._last_pass):
+            notes = self._notes(self._last_pass) if self._last_pass.notes != before.notes else ""
+            _write(self._add_heading(self._render_changes(before, self._last_pass), now), notes)
         self._causes = {}
 
     def _is_same_pass(self, before: Pass, now: Pass) -> bool:

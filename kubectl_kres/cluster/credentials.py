@@ -229,8 +229,8 @@ class Identity:
         fixed = self._fixed.authorization or self._fixed.certificate or self._file
         self._plugin = None if fixed else target.user.exec
         self._lock = Lock()
-        self._held: Credentials | None = None
-        self._until = _FOREVER
+        self._current: Credentials | None = None
+        self._expires_at = _FOREVER
 
     def current(self) -> Credentials:
         """Return the credentials for a request that is sent now; may run a plugin, which may ask on the terminal.
@@ -238,9 +238,9 @@ class Identity:
         Raises ConfigError if there are none.
         """
         with self._lock:
-            if self._held is None or self._now() > self._until:
-                self._held = self._load_credentials()
-            return self._held
+            if self._current is None or self._now() > self._expires_at:
+                self._current = self._load_credentials()
+            return self._current
 
     def renew_credentials(self, refused: Credentials) -> Credentials | None:
         """Return the credentials to try after a 401: a plugin's new ones, or what the token file holds by now.
@@ -249,13 +249,13 @@ class Identity:
         """
         with self._lock:
             if self._file:
-                self._held = self._read()
-                return self._held if self._held != refused else None
+                self._current = self._read()
+                return self._current if self._current != refused else None
             if self._plugin is None:
                 return None
-            if self._held is refused:
-                self._held = self._load_credentials()
-            return self._held
+            if self._current is refused:
+                self._current = self._load_credentials()
+            return self._current
 
     def _load_credentials(self) -> Credentials:
         if self._file:
@@ -266,7 +266,7 @@ class Identity:
         texts, seconds = cluster_info(target), self._plugin_seconds
         answer = exec_plugin.run(self._plugin, target.user_name, texts, target.policy, seconds)
         expires = answer.expiration_timestamp
-        self._until = expires.timestamp() if expires else _FOREVER
+        self._expires_at = expires.timestamp() if expires else _FOREVER
         return plugin_credentials(answer, self._fixed)
 
     def _read(self) -> Credentials:
@@ -274,9 +274,9 @@ class Identity:
         try:
             token = token_in(self._file)
         except ConfigError:
-            known = self._held or (self._fixed if self._fixed.authorization else None)
+            known = self._current or (self._fixed if self._fixed.authorization else None)
             if known is None:
                 raise
             return known
-        self._until = self._now() + _FILE_PERIOD
+        self._expires_at = self._now() + _FILE_PERIOD
         return Credentials(bearer(token), self._fixed.certificate, self._fixed.key)

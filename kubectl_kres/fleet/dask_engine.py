@@ -69,14 +69,14 @@ class _Engine:
     """Gives tasks to workers and takes in what comes of them."""
 
     def __init__(self, client: Any, run_remote: WorkerCall, tasks: Sequence[FleetTask]) -> None:
-        self._client, self._ask = client, run_remote
-        self._waiting = deque((task, 0) for task in tasks)
+        self._client, self._run_remote = client, run_remote
+        self._queued_tasks = deque((task, 0) for task in tasks)
         self._open = len(tasks)
-        self._tries: dict[Any, _Try] = {}
+        self._attempts: dict[Any, _Try] = {}
         self._done = SimpleQueue[Any]()
         #: Workers of another version.
         self._unfit: dict[str, ClusterStatus] = {}
-        self._seen = monotonic()
+        self._last_seen = monotonic()
 
     def run(self) -> Generator[ClusterStatus]:
         """Yield every task's status once."""
@@ -93,7 +93,7 @@ class _Engine:
     def close(self) -> None:
         """What still runs is not wanted any more."""
         with contextlib.suppress(Exception):
-            self._client.cancel([*self._tries], force=True)
+            self._client.cancel([*self._attempts], force=True)
 
     def _workers(self) -> frozenset[str]:
         """Return those that are there. Raises Unreachable if the scheduler does not say."""
@@ -103,44 +103,44 @@ class _Engine:
             raise Unreachable(f"the Dask scheduler does not answer any more: {error}") from error
 
     def _submit_tasks(self, workers: frozenset[str]) -> None:
-        busy = {item.worker for item in self._tries.values()}
+        busy = {item.worker for item in self._attempts.values()}
         for worker in sorted(workers - busy - self._unfit.keys()):
-            if not self._waiting:
+            if not self._queued_tasks:
                 return
-            task, count = self._waiting.popleft()
+            task, count = self._queued_tasks.popleft()
             # The rows are written under a name of this try alone, and only the one that counts becomes the file.
             part = f"{task.part}.{count}" if task.part else ""
             asked = structs.replace(task, part=part, file=part)
             future = self._client.submit(
-                self._ask, encode(asked), workers=[worker], allow_other_workers=False, retries=0, pure=False
+                self._run_remote, encode(asked), workers=[worker], allow_other_workers=False, retries=0, pure=False
             )
             deadline = monotonic() + task.seconds if task.seconds else float("inf")
-            self._tries[future] = _Try(task, asked, worker, deadline, count + 1)
+            self._attempts[future] = _Try(task, asked, worker, deadline, count + 1)
             future.add_done_callback(self._done.put)
 
     def _requeue_lost_tasks(self, workers: frozenset[str]) -> list[ClusterStatus]:
         """Workers that are gone: what they had goes to others, as long as that may help."""
         cluster_statuses: list[ClusterStatus] = []
-        for future, item in [*self._tries.items()]:
+        for future, item in [*self._attempts.items()]:
             if item.worker not in workers:
                 cluster_statuses += self._retry_task(future, item, "its worker ended")
         return cluster_statuses
 
     def _retry_task(self, future: Any, value: _Try, reason: str) -> list[ClusterStatus]:
-        del self._tries[future]
+        del self._attempts[future]
         self._client.cancel([future], force=True)
         self._remove(value)
         if value.overdue:
             return []
         if value.count < _TRIES:
-            self._waiting.append((value.task, value.count))
+            self._queued_tasks.append((value.task, value.count))
             return []
         return [ClusterStatus(value.task.cluster, "lost", value.task.source, message=f"{reason}, {value.count} times")]
 
     def _time_out_tasks(self) -> list[ClusterStatus]:
         """Tasks whose time is over. Their worker may be stopped; it is free when they end."""
         result = []
-        for item in self._tries.values():
+        for item in self._attempts.values():
             if not item.overdue and monotonic() >= item.deadline:
                 item.overdue = True
                 result.append(
@@ -153,23 +153,25 @@ class _Engine:
         take.
         """
         now = monotonic()
-        if not self._waiting or any(not item.overdue for item in self._tries.values()):
-            self._seen = now
+        if not self._queued_tasks or any(not item.overdue for item in self._attempts.values()):
+            self._last_seen = now
         unfit = bool(workers) and workers <= self._unfit.keys()
-        left = [task for task, _ in self._waiting if unfit or (task.seconds and now - self._seen >= task.seconds)]
+        left = [
+            task for task, _ in self._queued_tasks if unfit or (task.seconds and now - self._last_seen >= task.seconds)
+        ]
         if not left:
             return []
-        self._waiting = deque(pair for pair in self._waiting if pair[0] not in left)
+        self._queued_tasks = deque(pair for pair in self._queued_tasks if pair[0] not in left)
         reason = next((cluster_status.message for cluster_status in self._unfit.values()), "no Dask worker is free")
         return [ClusterStatus(task.cluster, "lost", task.source, message=reason) for task in left]
 
     def _finish_task(self, future: Any) -> list[ClusterStatus]:
-        result = self._tries.get(future)
+        result = self._attempts.get(future)
         if result is None:
             return []
         if future.status != "finished":
             if future.status == "error" and not _is_worker_lost(future.exception()):
-                del self._tries[future]
+                del self._attempts[future]
                 self._remove(result)
                 message = f"{type(future.exception()).__name__}: {future.exception()}"
                 return (
@@ -178,7 +180,7 @@ class _Engine:
                     else [ClusterStatus(result.task.cluster, "failed", result.task.source, message=message)]
                 )
             return self._retry_task(future, result, "its worker ended")
-        del self._tries[future]
+        del self._attempts[future]
         try:
             status = status_of(future.result(timeout=_SCHEDULER))
         except (msgspec.MsgspecError, OSError, TimeoutError) as error:
@@ -188,7 +190,7 @@ class _Engine:
             return []
         if status.state == "other-version":
             self._unfit[result.worker] = status
-            self._waiting.appendleft((result.task, result.count - 1))
+            self._queued_tasks.appendleft((result.task, result.count - 1))
             return []
         return [self._rename_row_file(result, status)]
 

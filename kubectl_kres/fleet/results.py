@@ -36,7 +36,7 @@ class Results:
 
     def __init__(self, folder: str, report: str, form: str, asked: str) -> None:
         self.folder = Path(folder, report).absolute()
-        self._form, self._asked = form, asked
+        self._form, self._parameters = form, asked
 
     def prepare(self) -> None:
         """Make the folder, and writes and removes a file in it. Raises UsageError: before any work is done."""
@@ -96,7 +96,7 @@ class Results:
             (
                 __version__,
                 self._form,
-                self._asked,
+                self._parameters,
                 str(Path(cluster.snapshot).absolute()) if cluster.snapshot else cluster.context,
                 stamp(cluster),
             )

@@ -40,13 +40,13 @@ class CheckSummary:
         self._cluster = cluster
         self._counts = dict.fromkeys(SEVERITIES, 0)
         self._ignored = 0
-        self._first: CheckFinding | None = None
+        self._first_finding: CheckFinding | None = None
 
     def add(self, report: CheckFinding) -> Iterator[CheckRow]:
         """Yield a row for the finding. They come the worst first."""
         if report.counts:
             self._counts[report.severity] += 1
-            self._first = self._first or report
+            self._first_finding = self._first_finding or report
         else:
             self._ignored += 1
         ref = report.object
@@ -72,10 +72,16 @@ class CheckSummary:
             "notes": notes,
             "ignored": self._ignored,
         }
-        if self._first is None:
+        if self._first_finding is None:
             return result
-        ref = self._first.object
-        return {**result, "rule": self._first.code, "namespace": ref.namespace, "kind": ref.kind, "name": ref.name}
+        ref = self._first_finding.object
+        return {
+            **result,
+            "rule": self._first_finding.code,
+            "namespace": ref.namespace,
+            "kind": ref.kind,
+            "name": ref.name,
+        }
 
     def rank(self) -> tuple[int, ...]:
         """Return how many there are, by severity."""
@@ -111,16 +117,16 @@ class OverviewSummary:
     def __init__(self, cluster: str) -> None:
         self._cluster = cluster
         self._bad = self._warn = 0
-        self._worst: tuple[str, ...] = ()
+        self._worst_row: tuple[str, ...] = ()
 
     def add(self, report: Overview) -> Iterator[OverviewRow]:
         """Yield a row for each part of each area; of an area without parts one row."""
         for problem in report.problems:
             self._bad += problem.severity == "bad"
             self._warn += problem.severity == "warn"
-        if report.problems and not self._worst:
+        if report.problems and not self._worst_row:
             first = report.problems[0]
-            self._worst = (first.area, first.state, first.subject.namespace, first.subject.name)
+            self._worst_row = (first.area, first.state, first.subject.namespace, first.subject.name)
         for area in report.areas:
             for word, parts, severity in [(part.word, part.count, part.severity) for part in area.parts] or [
                 ("", 0, "")
@@ -132,7 +138,7 @@ class OverviewSummary:
     def figures(self) -> dict[str, int | str]:
         """Return how many problems there are, and which is the worst."""
         result: dict[str, int | str] = {"bad": self._bad, "warn": self._warn}
-        return {**result, **dict(zip(("area", "problem", "namespace", "name"), self._worst, strict=False))}
+        return {**result, **dict(zip(("area", "problem", "namespace", "name"), self._worst_row, strict=False))}
 
     def rank(self) -> tuple[int, ...]:
         """Return how many problems there are."""
@@ -177,9 +183,9 @@ class QuotaSummary:
 
     def __init__(self, cluster: str) -> None:
         self._cluster = cluster
-        self._quotas = self._full = self._nearly = self._over = 0
-        self._worst = -1
-        self._where = ("", "", "")
+        self._quotas = self._full_quotas = self._nearly = self._overused_quotas = 0
+        self._worst_row = -1
+        self._worst_quota = ("", "", "")
 
     def add(self, report: QuotaReport) -> Iterator[QuotaRow]:
         """Yield a row for each resource."""
@@ -211,29 +217,29 @@ class QuotaSummary:
 
     def _count(self, report: QuotaReport, use: QuotaUse) -> None:
         percent = -1 if use.percent is None else use.percent
-        self._full += percent >= _FULL
+        self._full_quotas += percent >= _FULL
         self._nearly += NEARLY_FULL <= percent < _FULL
-        self._over += use.is_exceeded
-        if percent > self._worst:
-            self._worst, self._where = percent, (report.subject.namespace, report.subject.name, use.name)
+        self._overused_quotas += use.is_exceeded
+        if percent > self._worst_row:
+            self._worst_row, self._worst_quota = percent, (report.subject.namespace, report.subject.name, use.name)
 
     def figures(self) -> dict[str, int | str]:
         """Return how many there are, and which is the fullest. ``full`` and ``nearly-full`` count resources of
         quotas.
         """
-        namespace, quota, resource = self._where
-        counts: dict[str, int | str] = {"quotas": self._quotas, "full": self._full, "nearly-full": self._nearly}
-        if self._worst < 0:
+        namespace, quota, resource = self._worst_quota
+        counts: dict[str, int | str] = {"quotas": self._quotas, "full": self._full_quotas, "nearly-full": self._nearly}
+        if self._worst_row < 0:
             return counts
-        return {**counts, "percent": self._worst, "namespace": namespace, "quota": quota, "resource": resource}
+        return {**counts, "percent": self._worst_row, "namespace": namespace, "quota": quota, "resource": resource}
 
     def rank(self) -> tuple[int, ...]:
         """Return the highest percent, then how many are full and nearly full."""
-        return self._worst, self._full, self._nearly
+        return self._worst_row, self._full_quotas, self._nearly
 
     def negative(self) -> bool:
         """Return whether more is used than allowed anywhere, as for ``quota --exit-code``."""
-        return self._over > 0
+        return self._overused_quotas > 0
 
 
 #: Resources with columns of their own.

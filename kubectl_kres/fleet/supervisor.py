@@ -168,7 +168,7 @@ class _Watch:
 
     def __init__(self, process: subprocess.Popen[bytes], seconds: float) -> None:
         self._process, self._lock = process, Lock()
-        self._done = self._late = False
+        self._done = self._timed_out = False
         self._timer = Timer(seconds, self._kill) if seconds else None
         if self._timer is not None:
             self._timer.daemon = True
@@ -177,7 +177,7 @@ class _Watch:
     def _kill(self) -> None:
         with self._lock:
             if not self._done:
-                self._late = True
+                self._timed_out = True
                 _kill(self._process)
 
     def has_ended(self) -> bool:
@@ -186,7 +186,7 @@ class _Watch:
             self._timer.cancel()
         with self._lock:
             self._done = True
-            return self._late
+            return self._timed_out
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -155,9 +155,9 @@ def _format_ref(ref: ObjectRef) -> str:
 
 def _step(step: StepResult, width: int) -> Iterator[Line]:
     label_text = f" ({step.label})" if step.label else ""
-    place_text = f" in {step.subject.namespace}" if step.subject.namespace else ""
+    namespace_text = f" in {step.subject.namespace}" if step.subject.namespace else ""
     verb, to, number = step.step.partition(" to ")
-    head = f"  step {step.number}{label_text}: {verb} {step.subject}{place_text}{to}{number}"
+    head = f"  step {step.number}{label_text}: {verb} {step.subject}{namespace_text}{to}{number}"
     yield [("", head)]
     for text in (step.message, *step.others) if not step.allowed else step.warnings:
         yield from tone_lines("", wrap_text(text, width, first="    ", rest="    "))

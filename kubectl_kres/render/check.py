@@ -46,7 +46,7 @@ def block(check_finding: CheckFinding, *, color: bool, width: int) -> Iterator[s
 
 def brief(check_finding: CheckFinding) -> Brief:
     """Return a finding in few words."""
-    place_text = (
+    object_text = (
         f"{check_finding.file}:{check_finding.line}: "
         if check_finding.line
         else f"{check_finding.file}: "
@@ -57,7 +57,7 @@ def brief(check_finding: CheckFinding) -> Brief:
     return Brief(
         _TONES[check_finding.severity],
         f"{check_finding.severity} {check_finding.code}",
-        f": {place_text}{check_finding.object.full_name}: {check_finding.message}",
+        f": {object_text}{check_finding.object.full_name}: {check_finding.message}",
         remedy=_remedy(check_finding),
         run=" && ".join(theirs),
         next=ours[0] if ours else "",
@@ -76,7 +76,7 @@ def _remedy(check_finding: CheckFinding) -> str:
 
 def finding_lines(check_finding: CheckFinding, width: int) -> Iterator[Line]:
     """Yield the same, as lines of toned parts."""
-    place_text = (
+    object_text = (
         f"{check_finding.file}:{check_finding.line}:{check_finding.column}: "
         if check_finding.line
         else f"{check_finding.file}: "
@@ -84,7 +84,7 @@ def finding_lines(check_finding: CheckFinding, width: int) -> Iterator[Line]:
         else ""
     )
     yield [
-        ("", place_text),
+        ("", object_text),
         (_TONES[check_finding.severity], f"{check_finding.severity} {check_finding.code}"),
         ("strong", f" {check_finding.object.full_name}"),
     ]

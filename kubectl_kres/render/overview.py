@@ -59,7 +59,7 @@ def _cell(part: AreaPart, *, ascii_only: bool) -> str:
     return _LETTERS.get(part.word) or _CELLS[part.severity][ascii_only]
 
 
-def area_said(area: OverviewArea) -> str:
+def describe_area(area: OverviewArea) -> str:
     """Return how many fare how; of what is not known why."""
     if area.state == "absent":
         texts = (system.absent.get(area.kind, "") for system in systems())
@@ -75,7 +75,7 @@ def _format_area_part(part: AreaPart) -> str:
     return f"{part.count} {part.word}{f' ({letter})' if letter else ''}"
 
 
-def problem_said(problem: Problem, now: str) -> str:
+def describe_problem(problem: Problem, now: str) -> str:
     """Return how it is and what is missing, in a line. ``now``: as RFC 3339, for how long."""
     texts = [problem.state]
     if problem.verdict is not None:
@@ -134,10 +134,10 @@ def percent_of(problem: Problem) -> str:
 def ask_words(problem: Problem) -> str:
     """Return the command, without its source, that says all of it."""
     ref = problem.subject
-    place_text = f" -n {ref.namespace}" if ref.namespace else ""
+    namespace_text = f" -n {ref.namespace}" if ref.namespace else ""
     if ref.kind == "ResourceQuota":
-        return f"quota {ref.name}{place_text} --by workload"
-    return f"explain {BY_KIND[ref.kind].plural.removesuffix('s')}/{ref.name}{place_text}"
+        return f"quota {ref.name}{namespace_text} --by workload"
+    return f"explain {BY_KIND[ref.kind].plural.removesuffix('s')}/{ref.name}{namespace_text}"
 
 
 def lines(
@@ -149,8 +149,8 @@ def lines(
 
 
 def _overview_lines(overview: Overview, now: str, width: int, flags: str, *, ascii_only: bool) -> Iterator[Line]:
-    place_text = f"namespace {overview.namespace}" if overview.namespace else "all namespaces"
-    yield [("strong", f"overview of {place_text}")]
+    namespace_text = f"namespace {overview.namespace}" if overview.namespace else "all namespaces"
+    yield [("strong", f"overview of {namespace_text}")]
     yield from _areas(_select_areas(overview), width, ascii_only=ascii_only)
     bad, near, well = (_CELLS[severity][ascii_only] for severity in ("bad", "warn", ""))
     yield [("quiet", f"x {bad} wrong, ! {near} to watch, ? not known, {well} the rest")]
@@ -190,7 +190,7 @@ def brief(overview: Overview, now: str, flags: str) -> Brief:
     counts = Counter(problem.severity for problem in overview.problems)
     word = ", ".join(f"{counts[severity]} {text}" for severity, text in _COUNTED.items() if counts[severity])
     more = " ".join(filter(None, ("kubectl kres", ask_words(worst), flags)))
-    text = f": {scope}: worst: {worst.subject.full_name} {problem_said(worst, now)}"
+    text = f": {scope}: worst: {worst.subject.full_name} {describe_problem(worst, now)}"
     return with_remedies(Brief(SIGNS[worst.severity][1], word, text, next=more), worst.remedies)
 
 
@@ -214,7 +214,7 @@ def _areas(areas: Sequence[OverviewArea], width: int, *, ascii_only: bool) -> It
     for area, count in zip(areas, counts, strict=True):
         mark, tone = SIGNS[area.severity] if not area.state else ("?" if area.state != "absent" else "", "warn")
         drawn = area_bar(area, ascii_only=ascii_only)
-        first, *rest = wrap_text(area_said(area), max(24, width - len(indent)))
+        first, *rest = wrap_text(describe_area(area), max(24, width - len(indent)))
         head = f"{pad_text(area.name, names)}  {' ' * (maximum - size(count))}{count}  "
         blank = " " * (BAR - sum(size(text) for _, text in drawn))
         yield [(tone, pad_text(mark, 2)), ("", head), *drawn, ("", f"{blank}  "), (_tone(area), first)]
@@ -233,7 +233,9 @@ def problem_lines(problem: Problem, now: str, width: int, flags: str = "") -> It
     """Yield what it is, what mends it with the command for that, and the command that says more of it."""
     mark, tone = SIGNS[problem.severity]
     ref = problem.subject
-    first, *rest = wrap_text(f"{ref.full_name}  {problem_said(problem, now)}", width, first=f"{mark} ", rest=_INDENT)
+    first, *rest = wrap_text(
+        f"{ref.full_name}  {describe_problem(problem, now)}", width, first=f"{mark} ", rest=_INDENT
+    )
     yield [(tone, first[:2]), ("", first[2:])]
     yield from tone_lines("", rest)
     for index, remedy in enumerate(problem.remedies[:2]):
@@ -254,8 +256,8 @@ def _unseen_lines(failed_read: FailedRead, width: int) -> Iterator[Line]:
 
 def unseen_words(failed_read: FailedRead) -> str:
     """Return what could not be read, and the server's words."""
-    place_text = f" of namespace {failed_read.namespace}" if failed_read.namespace else ""
-    return f"{failed_read.kind} objects{place_text}: {failed_read.message or failed_read.state}"
+    namespace_text = f" of namespace {failed_read.namespace}" if failed_read.namespace else ""
+    return f"{failed_read.kind} objects{namespace_text}: {failed_read.message or failed_read.state}"
 
 
 #: What the nodes lack, in the scheduler's sentence.

@@ -96,9 +96,9 @@ def _compared_fields(workload: Workload, subject: Subject) -> object:
         [
             [
                 (container.name, container.image, container.restart_policy or "", _amounts(container.resources))
-                for container in it
+                for container in group
             ]
-            for it in groups
+            for group in groups
         ],
         _amounts(spec.resources),
         spec.runtime_class_name or "",
@@ -141,8 +141,8 @@ def account_of(store: Store, subject: Subject, analysis: Analysis) -> Account | 
     ]
     missing_objects = tuple(creation for creations in absent for creation in creations)
     kept = tuple(_kept_pods(first, subject, analysis)) if subject.ref.kind == "CronJob" else ()
-    own = [*first, *objects, *missing_objects, *kept]
-    if not own or not any(is_bounded(creation, policies) for creation in own):
+    all_creations = [*first, *objects, *missing_objects, *kept]
+    if not all_creations or not any(is_bounded(creation, policies) for creation in all_creations):
         return None
     return Account(first, objects, missing_objects, len(absent), kept)
 
@@ -367,11 +367,11 @@ def lacking_jobs(store: Store, subject: Subject, cron_job: Workload) -> Iterator
     if cron_job.spec.suspend or cron_job.spec.job_template is None:
         return
     ref = subject.ref
-    there = len(owned_by(store, "Job", ref.namespace, ("CronJob", ref.name)))
+    existing = len(owned_by(store, "Job", ref.namespace, ("CronJob", ref.name)))
     is_known = (
         store.covered(ReadRequest("Job", ref.namespace)).is_known
         or store.get("CronJob", ref.name, ref.namespace) is None
     )
     # Which Jobs there are is not known: at least the next one comes.
-    count = max(1, kept_jobs(cron_job) - there) if is_known else 1
+    count = max(1, kept_jobs(cron_job) - existing) if is_known else 1
     yield Creation("Job", ref.name, count_request("jobs.batch", ref.name), count=count)

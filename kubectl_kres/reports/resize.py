@@ -45,8 +45,8 @@ _CLASSES = {
 
 def _kept_class(case: RemedyContext) -> Iterator[str]:
     stored = re.search(r'Invalid value: "(\w+)"', case.finding.text)
-    place_text = "at the pod level" if case.draft is not None and case.draft.pod is not None else "in every container"
-    yield _CLASSES.get(stored[1] if stored else "", "keep the QoS class as it is").format(place=place_text)
+    holder_text = "at the pod level" if case.draft is not None and case.draft.pod is not None else "in every container"
+    yield _CLASSES.get(stored[1] if stored else "", "keep the QoS class as it is").format(place=holder_text)
 
 
 def _node_capacity_remedies(case: RemedyContext) -> Iterator[str]:

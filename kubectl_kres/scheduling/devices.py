@@ -79,11 +79,11 @@ def _fault(claim: SchedulingDeviceClaim, world: SchedulingWorld) -> str:
 
 class _Devices(Filter):
     def __init__(self, claims: tuple[SchedulingDeviceClaim, ...], waiting: list[str]) -> None:
-        self._claims, self._waiting = claims, waiting
+        self._claims, self._waiting_claims = claims, waiting
 
     def check(self, node: NodeInfo) -> Rejection | None:
-        if self._waiting:
-            raise UncomputedFilter(f"the devices that ResourceClaim {self._waiting[0]} would get")
+        if self._waiting_claims:
+            raise UncomputedFilter(f"the devices that ResourceClaim {self._waiting_claims[0]} would get")
         for claim in self._claims:
             allocation = claim.status.allocation
             selector = allocation.node_selector if allocation is not None else None

@@ -77,7 +77,7 @@ class _AffinityIndex(Filter):
         namespace_labels: Labels,
         counts: tuple[Counts, Counts, Counts],
     ) -> None:
-        self._pod, self._near, self._apart, self._own = pod, near, apart, namespace_labels
+        self._pod, self._near_terms, self._apart_terms, self._namespace_labels = pod, near, apart, namespace_labels
         self._affinity, self._anti_affinity, self.existing = counts
 
     def count(self, node: NodeInfo, pods: Sequence[BoundPod], step: int) -> None:
@@ -85,18 +85,18 @@ class _AffinityIndex(Filter):
         namespace, labels = self._pod.metadata.namespace, self._pod.metadata.labels or {}
         for pod in pods:
             for term in pod.anti_affinity:
-                if _matches_term(term, namespace, labels, self._own):
+                if _matches_term(term, namespace, labels, self._namespace_labels):
                     _update(self.existing, node, term.topology_key, step)
-            if self._near and _matches_all_terms(self._near, pod.namespace, pod.labels):
-                for term in self._near:
+            if self._near_terms and _matches_all_terms(self._near_terms, pod.namespace, pod.labels):
+                for term in self._near_terms:
                     _update(self._affinity, node, term.topology_key, step)
-            for term in self._apart:
+            for term in self._apart_terms:
                 if _matches_term(term, pod.namespace, pod.labels, {}):
                     _update(self._anti_affinity, node, term.topology_key, step)
 
     def change(self, node: NodeInfo, removed: Sequence[BoundPod], additions: Sequence[BoundPod], /) -> Filter:
         counts = (dict(self._affinity), dict(self._anti_affinity), dict(self.existing))
-        other = _AffinityIndex(self._pod, self._near, self._apart, self._own, counts)
+        other = _AffinityIndex(self._pod, self._near_terms, self._apart_terms, self._namespace_labels, counts)
         other.count(node, removed, -1)
         other.count(node, additions, 1)
         return other
@@ -104,9 +104,9 @@ class _AffinityIndex(Filter):
     def check(self, node: NodeInfo) -> Rejection | None:
         name = InterPodAffinity.name
         if not self._fits_affinity(node):
-            about = ", ".join(dict.fromkeys(term.topology_key for term in self._near))
+            about = ", ".join(dict.fromkeys(term.topology_key for term in self._near_terms))
             return Rejection(name, UNRESOLVABLE, ("node(s) didn't match pod affinity rules",), about=about)
-        for term in self._apart:
+        for term in self._apart_terms:
             value = node.labels.get(term.topology_key)
             if value is not None and self._anti_affinity.get((term.topology_key, value), 0) > 0:
                 reason = "node(s) didn't match pod anti-affinity rules"
@@ -120,7 +120,7 @@ class _AffinityIndex(Filter):
 
     def _fits_affinity(self, node: NodeInfo) -> bool:
         present = True
-        for term in self._near:
+        for term in self._near_terms:
             value = node.labels.get(term.topology_key)
             if value is None:
                 return False
@@ -128,7 +128,7 @@ class _AffinityIndex(Filter):
                 present = False
         # The first of its kind may start where nothing that it wants near it runs anywhere.
         first = not self._affinity and _matches_all_terms(
-            self._near, self._pod.metadata.namespace, self._pod.metadata.labels or {}
+            self._near_terms, self._pod.metadata.namespace, self._pod.metadata.labels or {}
         )
         return present or first
 

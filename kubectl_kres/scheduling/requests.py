@@ -142,7 +142,7 @@ class CountedRequests:
     """What pods on nodes request: of those that are alike it is worked out once."""
 
     def __init__(self) -> None:
-        self._known: dict[Any, Amounts] = {}
+        self._amounts_by_spec: dict[Any, Amounts] = {}
 
     def find(self, pod: CountedPod) -> Amounts:
         """As ``requests_of`` a pod that is bound."""
@@ -156,11 +156,11 @@ class CountedRequests:
                 for entry in status.container_statuses or ()
             ],
         )
-        requests = self._known.get(key)
+        requests = self._amounts_by_spec.get(key)
         if requests is None:
-            if len(self._known) >= _MANY:
-                self._known.clear()
-            requests = self._known[key] = requests_of(pod, on_node=True)
+            if len(self._amounts_by_spec) >= _MANY:
+                self._amounts_by_spec.clear()
+            requests = self._amounts_by_spec[key] = requests_of(pod, on_node=True)
         return requests
 
 

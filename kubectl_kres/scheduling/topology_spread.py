@@ -105,13 +105,13 @@ class _SpreadFilter(Filter):
         self, pod: SchedulingPod, constraints: tuple[_Constraint, ...], counts: tuple[dict[str, int], ...]
     ) -> None:
         self._pod, self._constraints, self._counts = pod, constraints, counts
-        self._least = [
+        self._minimums = [
             0 if len(count) < constraint.min_domains else min(count.values(), default=_NO_MINIMUM)
             for constraint, count in zip(constraints, counts, strict=True)
         ]
 
     def check(self, node: NodeInfo) -> Rejection | None:
-        for constraint, count, minimum in zip(self._constraints, self._counts, self._least, strict=True):
+        for constraint, count, minimum in zip(self._constraints, self._counts, self._minimums, strict=True):
             value = node.labels.get(constraint.key)
             about = f"{constraint.key}, maxSkew {constraint.max_skew}"
             if value is None:

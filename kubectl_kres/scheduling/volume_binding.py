@@ -167,8 +167,8 @@ def _fault(
     if claim.metadata.deletion_timestamp is not None:
         return f'persistentvolumeclaim "{name}" is being deleted'
     if volume.ephemeral is not None and not _made_for(pod, claim):
-        place_text = f"{namespace}/{pod.metadata.name}"
-        return f"PVC {namespace}/{name} was not created for pod {place_text} (pod is not owner)"
+        pod_name = f"{namespace}/{pod.metadata.name}"
+        return f"PVC {namespace}/{name} was not created for pod {pod_name} (pod is not owner)"
     return ""
 
 
@@ -198,7 +198,7 @@ class _Binding(Filter):
         unbound: tuple[scheduling.StorageClaim, ...],
         world: scheduling.SchedulingWorld,
     ) -> None:
-        self._bound, self._unbound, self._world = bound, unbound, world
+        self._bound_claims, self._unbound, self._world = bound, unbound, world
         wanted = {class_of(claim) for claim in unbound}
         self._volumes: Mapping[str, list[scheduling.PersistentVolume]] = {
             name: sorted(
@@ -212,13 +212,13 @@ class _Binding(Filter):
         reasons = tuple(self._reasons(node))
         if not reasons:
             return None
-        claims = ", ".join(claim.metadata.name for claim in (*self._bound, *self._unbound))
+        claims = ", ".join(claim.metadata.name for claim in (*self._bound_claims, *self._unbound))
         return Rejection(VolumeBinding.name, UNRESOLVABLE, reasons, about=claims)
 
     def _reasons(self, node: NodeInfo) -> Iterator[str]:
         """Source: FindPodVolumes, whose reasons come in this order."""
         missing = False
-        for claim in self._bound:
+        for claim in self._bound_claims:
             volume = self._world.volumes.get(claim.spec.volume_name)
             if volume is None:
                 missing = True

@@ -130,7 +130,7 @@ class _Limits(Filter):
     def __init__(self, pod: scheduling.SchedulingPod, world: scheduling.SchedulingWorld) -> None:
         self._world = world
         names = (claim_name(pod, volume) for volume in pod.spec.volumes or ())
-        self._new = _attachable(pod.metadata.namespace, (name for name in names if name), world)
+        self._new_volumes = _attachable(pod.metadata.namespace, (name for name in names if name), world)
 
     def check(self, node: NodeInfo) -> Rejection | None:
         csi_node = self._world.csi_nodes.get(node.name)
@@ -138,16 +138,18 @@ class _Limits(Filter):
             reason = f"{missing} CSI driver is not installed on the node"
             return Rejection(NodeVolumeLimits.name, UNSCHEDULABLE, (reason,), about=missing)
         limits = _limits(csi_node)
-        if not self._new or not limits.keys() & set(self._new.values()):
+        if not self._new_volumes or not limits.keys() & set(self._new_volumes.values()):
             return None
         attached: dict[str, str] = {}
         for pod in node.pods:
             attached |= _attachable(pod.namespace, _claim_names(pod), self._world)
         by_pods = attached.keys()
-        for driver in dict.fromkeys(self._new.values()):
+        for driver in dict.fromkeys(self._new_volumes.values()):
             if driver not in limits:
                 continue
-            new = sum(attached_by == driver and handle not in by_pods for handle, attached_by in self._new.items())
+            new = sum(
+                attached_by == driver and handle not in by_pods for handle, attached_by in self._new_volumes.items()
+            )
             have = sum(attached_by == driver for attached_by in (attached | self._attachments(node.name)).values())
             if new and have + new > limits[driver]:
                 reason = "node(s) exceed max volume count"
@@ -161,7 +163,7 @@ class _Limits(Filter):
         if self._world.minor < 37:
             return ""
         existing = {driver.name for driver in (csi_node.spec.drivers or ())} if csi_node is not None else set()
-        for driver in dict.fromkeys(self._new.values()):
+        for driver in dict.fromkeys(self._new_volumes.values()):
             known = self._world.drivers.get(driver)
             if known is not None and known.spec.prevent_pod_scheduling_if_missing and driver not in existing:
                 return driver

@@ -301,8 +301,8 @@ def _with_resources(
     by_name = {item["name"]: item.get("resources") or {} for item in stored.get("containers") or ()}
     containers = []
     for item in pod["spec"].get("containers") or ():
-        own = by_name.get(item.get("name"), item.get("resources") or {})
+        resources_of_shape = by_name.get(item.get("name"), item.get("resources") or {})
         over = (more or {}).get(str(item.get("name")), {})
-        resources = {side: {**(own.get(side) or {}), **(over.get(side) or {})} for side in SIDES}
+        resources = {side: {**(resources_of_shape.get(side) or {}), **(over.get(side) or {})} for side in SIDES}
         containers.append({**item, "resources": {side: values for side, values in resources.items() if values}})
     return {**pod, "spec": {**pod["spec"], "containers": containers}}

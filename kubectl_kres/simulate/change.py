@@ -93,13 +93,13 @@ class WaitForControllers(Struct, frozen=True):
 class ParameterStep(Struct, frozen=True):
     """A step about an object that policies take parameters from, and where that stands: in a namespace, or in none.
 
-    ``own``: it is the namespace that is simulated.
+    ``in_namespace``: it is the namespace that is simulated.
     """
 
     step: Apply | Delete | Patch
     api_version: str
     namespace: str
-    own: bool
+    in_namespace: bool
 
 
 Step = Apply | Delete | ScaleStep | Patch | Evict | WaitForControllers | ParameterStep
@@ -138,8 +138,12 @@ def _taken_over(step: Apply, stored: Raw | None) -> dict[str, Any]:
     if "status" in stored and not (sent["kind"] == AUTOSCALER and sent.get("status")):
         sent["status"] = stored["status"]
     if step.kept:
-        own, spec = stored.get("spec") or {}, sent.get("spec") or {}
-        kept = {key: own[key] for key in _KEPT.get(sent["kind"], ()) if own.get(key) is not None and key not in spec}
+        stored_spec, spec = stored.get("spec") or {}, sent.get("spec") or {}
+        kept = {
+            key: stored_spec[key]
+            for key in _KEPT.get(sent["kind"], ())
+            if stored_spec.get(key) is not None and key not in spec
+        }
         sent["spec"] = {**spec, **kept} if kept else spec
     return sent
 

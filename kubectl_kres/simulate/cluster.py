@@ -1,4 +1,4 @@
-"""A change over a whole cluster: each step goes to the namespace it is about; Capsule's steps change managed quotas."""
+"""A change of a whole cluster: each step is simulated in its namespace; steps of Capsule change managed quotas."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ MOST_OVER_ALL, LEAST_STATES = 40_000, 200
 
 
 class PlacedStep(Struct, frozen=True):
-    """A step and the namespace of its object; empty for what stands in none."""
+    """A step and the namespace of its object; empty for a cluster-scoped object."""
 
     step: change.Step
     namespace: str = ""
@@ -75,23 +75,21 @@ class SentStep(Struct, frozen=True):
 
 
 class ClusterStates(Struct, frozen=True):
-    """Namespaces before or after a change, each at every rest that it can come to."""
+    """Namespaces before or after a change, each in every state in which its controllers can come to rest."""
 
     spaces: Mapping[str, tuple[NamespaceSimulation, FinalStates]]
     pools: Pools
 
     def final_states(self, space: str) -> tuple[FinalState, ...]:
-        """Return the usual rests of a namespace, in words: of very many those in which a workload gets least or
-        most.
-        """
+        """Return the descriptions of ``states``."""
         return self.words(space, self.states(space))
 
     def words(self, space: str, states: Iterable[State]) -> tuple[FinalState, ...]:
-        """Some of its states in words."""
+        """Return the descriptions of some states."""
         return tuple(self.spaces[space][0].describe_final_state(state) for state in states)
 
     def states(self, space: str) -> tuple[State, ...]:
-        """The states behind ``ends``."""
+        """Return the usual states of a namespace; of many those in which a workload has the fewest or the most pods."""
         if space not in self.spaces:
             return ()
         _, final_states = self.spaces[space]
@@ -108,7 +106,7 @@ class ClusterStates(Struct, frozen=True):
 
 
 class ChangeOutcome(Struct, frozen=True):
-    """The world before and after a change, and what the server said to each step.
+    """The cluster before and after a change, and the server's answer to each step.
 
     several: so many ends of Capsule's own choices were possible, of which one is shown.
     """
@@ -163,7 +161,7 @@ class ClusterChange:
         self.most, self.emptied, self.seen = maximum, emptied, seen
         self.store, self.steps, self.server, self.settled = store, steps, server, settled
         self.pools_before = _pools(store)
-        self.pools, own, self._internal, self.several = _through_capsule(store, self.pools_before, steps)
+        self.pools, sent, self._internal, self.several = _through_capsule(store, self.pools_before, steps)
         named = {step.namespace for step in steps} | {local.namespace for local in self._internal}
         of_policies = [raw_of(item) for kind in POLICIES for item in store.all(kind)]
         self.parameters = parameters_of(
@@ -172,13 +170,13 @@ class ClusterChange:
         namespaces = {item.namespace for item in self._internal if self.parameters.is_parameter_step(item.step)}
         # Where a parameter stands it is known first whether the server takes it.
         self._spaces = sorted({*spaces, *named - {""}}, key=lambda space: (space not in namespaces, space))
-        self._sent: dict[int, SentStep] = dict(own)
+        self._sent_by_number: dict[int, SentStep] = dict(sent)
         self._gaps: dict[str, None] = {}
-        self._expected: dict[str, dict[Key, str]] = {}
+        self._expected_by_space: dict[str, dict[Key, str]] = {}
 
     @property
     def sent_steps(self) -> tuple[SentStep, ...]:
-        return tuple(self._sent[number] for number in sorted(self._sent))
+        return tuple(self._sent_by_number[number] for number in sorted(self._sent_by_number))
 
     @property
     def gaps(self) -> tuple[str, ...]:
@@ -188,7 +186,7 @@ class ClusterChange:
     @property
     def expected_values(self) -> tuple[str, ...]:
         """What next pods are expected to get since live pods have it."""
-        return tuple(_expected_container_lines(self._expected))
+        return tuple(_expected_container_lines(self._expected_by_space))
 
     def __iter__(self) -> Iterator[tuple[str, ClusterStates, ClusterStates]]:
         maximum = min(self.most, max(LEAST_STATES, MOST_OVER_ALL // max(1, len(self._spaces))))
@@ -205,13 +203,13 @@ class ClusterChange:
                 rest = namespace.after([start], [], Kubelet(), between=False, maximum=maximum)
             usual = rest.states[: rest.usual]
             final_states = namespace.after(usual, here, Kubelet(), between=False, maximum=maximum) if local else rest
-            _note(self._sent, self.steps, local, namespace, final_states, space)
+            _note(self._sent_by_number, self.steps, local, namespace, final_states, space)
             old, new = (namespace, rest), (namespace, final_states)
             yield space, ClusterStates({space: old}, self.pools_before), ClusterStates({space: new}, self.pools)
             self._gaps.update(namespace.tables.gaps)
             for kind in _NUMEROUS if self.emptied else ():
                 self.store.empty(kind, space)
-            self._expected[space] = dict(namespace.tables.seen)
+            self._expected_by_space[space] = dict(namespace.tables.seen)
 
     def _local(self, steps: _Places, space: str) -> list[tuple[int, change.Step]]:
         """Return the steps of one namespace, with those about classes of the cluster and parameters, each with its
@@ -226,7 +224,7 @@ class ClusterChange:
 
     def _concerns_all(self, local: _Local) -> bool:
         if self.parameters.is_parameter_step(local.step):
-            sent_step = self._sent.get(local.number)
+            sent_step = self._sent_by_number.get(local.number)
             return sent_step is None or not sent_step.is_refused
         return not local.namespace and change.key_of_step(local.step)[0] in OF_CLUSTER
 
@@ -234,7 +232,7 @@ class ClusterChange:
         step = self.parameters.step(local.step, local.namespace, space)
         if step is None:
             return local.number, local.step
-        return local.number if step.own else -1, step
+        return local.number if step.in_namespace else -1, step
 
 
 def carried_out(
@@ -309,19 +307,19 @@ def _note(
     final_states: FinalStates,
     space: str,
 ) -> None:
-    """What the server said to the user's steps in one namespace."""
+    """Note the server's answers to the user's steps in one namespace."""
     # To a wait there is no answer.
     asked = [number for number, step in local if not isinstance(step, change.WaitForControllers)]
-    usual, known_items = final_states.states[: final_states.usual], namespace.requests.answers
+    usual, request_answers = final_states.states[: final_states.usual], namespace.requests.answers
     for number in dict.fromkeys(number for number in asked if number >= 0):
         indexes = [index for index, other in enumerate(asked) if other == number]
         answers = dict.fromkeys(
-            _join_answers([known_items[state.answers[index]] for index in indexes]) for state in usual
+            _join_answers([request_answers[state.answers[index]] for index in indexes]) for state in usual
         )
-        given = steps[number].step
-        kind, name = change.key_of_step(given)
+        user_step = steps[number].step
+        kind, name = change.key_of_step(user_step)
         sent[number] = SentStep(
-            number + 1, getattr(given, "label", ""), _format_step(given), kind, name, space, tuple(answers)
+            number + 1, getattr(user_step, "label", ""), _format_step(user_step), kind, name, space, tuple(answers)
         )
 
 
@@ -363,7 +361,7 @@ def _pools(store: Store) -> Pools:
 
 
 def with_name_label(namespace: NamespaceObject) -> NamespaceObject:
-    """With the label that the API server gives every namespace."""
+    """Return the namespace with the label that the API server gives every namespace."""
     meta = namespace.metadata
     labels = {_NAME_LABEL: meta.name, **(meta.labels or {})}
     return msgspec.structs.replace(namespace, metadata=msgspec.structs.replace(meta, labels=labels))
@@ -500,7 +498,7 @@ def difference(old: Raw, new: Raw) -> dict[str, Any]:
 
 
 def _build_patch(old: Raw, new: Raw) -> dict[str, Any]:
-    """Return what of ``old`` has to change to be ``new``; what is gone is null."""
+    """Return the merge patch that turns ``old`` into ``new``; removed keys are null."""
     result: dict[str, Any] = {}
     for key, value in new.items():
         outcome = old.get(key)

@@ -197,18 +197,18 @@ def _sync_daemon_set(state: DaemonSetState) -> DaemonSetState | None:
     new = state.newest or ReplicaSetState(state.template, 0)
     old = [item for item in state.sets if item.template != state.template]
     before = sum(count(item.pods) for item in old)
-    there = count(new.pods)
+    running = count(new.pods)
     if state.surge:
-        wanted, left = min(state.replicas, state.replicas - before + state.surge), min(before, state.replicas - there)
+        wanted, left = min(state.replicas, state.replicas - before + state.surge), min(before, state.replicas - running)
     else:
-        left = before - max(0, min(before, state.unavailable - (state.replicas - before - there)))
+        left = before - max(0, min(before, state.unavailable - (state.replicas - before - running)))
         wanted = state.replicas - left
     sets = []
     for item in old:
         keeps = min(left, count(item.pods))
         left -= keeps
         sets.append(item._replace(wanted=keeps))
-    after = state._replace(sets=(*sets, new._replace(wanted=max(wanted, there))))
+    after = state._replace(sets=(*sets, new._replace(wanted=max(wanted, running))))
     return after if after.sets != state.sets else None
 
 
@@ -272,9 +272,9 @@ def missing_ordinals(state: StatefulSetState) -> tuple[int, ...]:
             if not replica.ready:
                 return ()
         return tuple(islice(due, 1))
-    there = {replica.ordinal for replica in state.pods}
+    present = {replica.ordinal for replica in state.pods}
     for batch in _batches(state.ordinals):
-        absent = tuple(ordinal for ordinal in batch if ordinal not in there)
+        absent = tuple(ordinal for ordinal in batch if ordinal not in present)
         if absent:
             return absent
     return ()
@@ -302,13 +302,13 @@ def taken_down(state: StatefulSetState) -> StatefulSetState | None:
 
     Nothing is deleted while an ordinal is missing.
     """
-    own = state.own_pods
-    if len(own) < len(state.ordinals):
+    own_pods = state.own_pods
+    if len(own_pods) < len(state.ordinals):
         return None
-    if not state.parallel and not all(replica.ready for replica in own):
+    if not state.parallel and not all(replica.ready for replica in own_pods):
         return None
-    if len(own) < len(state.pods):
-        excess = set(state.pods) - set(own)
+    if len(own_pods) < len(state.pods):
+        excess = set(state.pods) - set(own_pods)
         gone = excess if state.parallel else {max(excess)}
         return state._replace(pods=tuple(replica for replica in state.pods if replica not in gone))
     return None if state.on_delete else _update_stateful_set(state)

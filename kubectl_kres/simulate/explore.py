@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from kubectl_kres.simulate import controllers as statefulset
+from kubectl_kres.simulate import controllers
 from kubectl_kres.simulate.change import Delete, Step, WaitForControllers
 from kubectl_kres.simulate.controllers import kept_revisions, kept_sets, sync_deployment
 from kubectl_kres.simulate.moves import Controllers, State
@@ -55,7 +55,7 @@ class RoomDemand:
 
     def __init__(self, controllers: Controllers) -> None:
         self.controllers, self.tables = controllers, controllers.tables
-        self._known: dict[tuple[Any, WorkloadState], tuple[dict[int, int], frozenset[int]]] = {}
+        self._demand_cache: dict[tuple[Any, WorkloadState], tuple[dict[int, int], frozenset[int]]] = {}
         self._wishes: dict[tuple[str, int], tuple[WorkloadState, Wish | None]] = {}
         self._busy: dict[tuple[str, int], Busy] = {}
         #: The places of those with too many pods, by the identity of what states have in common.
@@ -171,10 +171,10 @@ class RoomDemand:
                     return None
                 if kept_revisions(workload) is not workload.revisions:
                     return None
-                if statefulset.taken_down(workload) is not None:
+                if controllers.taken_down(workload) is not None:
                     return None
                 return {
-                    statefulset.template_of(workload, ordinal) for ordinal in statefulset.missing_ordinals(workload)
+                    controllers.template_of(workload, ordinal) for ordinal in controllers.missing_ordinals(workload)
                 }
             case JobState():
                 return None
@@ -185,9 +185,9 @@ class RoomDemand:
     def _demand(self, state: State, workload: WorkloadState) -> tuple[dict[int, int], frozenset[int]]:
         """Return what a workload can still ask for, and the measures that it counts for."""
         key = (self.tables.worlds[state.world].deciding, workload)
-        if key not in self._known:
-            self._known[key] = self._growth(state, workload), self._measures(state, workload)
-        return self._known[key]
+        if key not in self._demand_cache:
+            self._demand_cache[key] = self._growth(state, workload), self._measures(state, workload)
+        return self._demand_cache[key]
 
     def _growth(self, state: State, workload: WorkloadState) -> dict[int, int]:
         """Return the most that a workload can still ask for."""
@@ -282,7 +282,7 @@ class Explorer:
         self._numbers: dict[Any, int] = {}
         self._numbered: dict[int, tuple[Any, int]] = {}
         #: The first workloads that were looked at, by how many they are.
-        self._first: dict[int, Workloads] = {}
+        self._first_by_count: dict[int, Workloads] = {}
 
     def final_states(self, starts: Sequence[State], *, between: bool, is_drawn: bool = True) -> FinalStates:
         """``between``: also those where controllers act between two steps, or before a quota's controller does.
@@ -343,7 +343,7 @@ class Explorer:
     def _state_key(self, state: State) -> Any:
         """Equal for equal states. To hash all workloads takes long, and few are others than in the first state."""
         workloads = state.workloads
-        first = self._first.setdefault(len(workloads), workloads)
+        first = self._first_by_count.setdefault(len(workloads), workloads)
         marks = []
         for index in workloads.differing_indexes(first):
             item = workloads[index]

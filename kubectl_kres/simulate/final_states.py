@@ -12,7 +12,7 @@ from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.quota.quota_admission import count_request, evaluate
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.simulate import controllers as statefulset
+from kubectl_kres.simulate import controllers
 from kubectl_kres.simulate.controllers import sync_deployment
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.requests import Requests, StepAnswer
@@ -113,7 +113,7 @@ class StateReader:
     def __init__(self, requests: Requests) -> None:
         self.requests, self.tables = requests, requests.tables
         #: Workloads that lack nothing, by identity: they are the same in most states.
-        self._whole: dict[int, tuple[WorkloadState, FinalWorkload]] = {}
+        self._complete_workloads: dict[int, tuple[WorkloadState, FinalWorkload]] = {}
         self._looks: dict[int, str] = {}
 
     def describe_final_state(self, state: State) -> FinalState:
@@ -148,7 +148,7 @@ class StateReader:
     def _workload(
         self, key: Key, workload: WorkloadState, state: State, world: World, policies: Policies
     ) -> FinalWorkload:
-        known = self._whole.get(id(workload))
+        known = self._complete_workloads.get(id(workload))
         if known is not None and known[1].key == key:
             return known[1]
         refused = tuple(self._list_refused(key, workload, state, world, policies))
@@ -166,7 +166,7 @@ class StateReader:
                 fields["ready"] = ready(workload.pods)
         workload_end = replace(base, **fields)
         if _is_whole(workload) and not refused:
-            self._whole[id(workload)] = workload, workload_end
+            self._complete_workloads[id(workload)] = workload, workload_end
         return workload_end
 
     def _bare_pod_states(self, world: World) -> Iterator[FinalWorkload]:
@@ -265,7 +265,7 @@ class StateReader:
                 result = True
                 yield RefusedObject("PersistentVolumeClaim", name, answers, key)
         if not result:
-            template = statefulset.template_of(workload, ordinal)
+            template = controllers.template_of(workload, ordinal)
             yield from self._refused_pod(key, template, world, policies, f"{key[1]}-{ordinal}")
 
 
@@ -276,7 +276,7 @@ def _is_whole(workload: WorkloadState) -> bool:
             made = all(count(item.pods) >= item.wanted for item in workload.sets)
             return made and workload.newest is not None
         case StatefulSetState():
-            return len(workload.pods) >= workload.replicas and not statefulset.missing_ordinals(workload)
+            return len(workload.pods) >= workload.replicas and not controllers.missing_ordinals(workload)
     return count(workload.pods) >= workload.wanted
 
 

@@ -157,11 +157,11 @@ class _Reading:
         self.tables, self.world, self.store, self.name = namespace.tables, world, store, name
         self.start, self.others, self.deleted = namespace.empty(world), namespace.others, namespace.deleted
         #: Pods that steps delete: their owner, shape, and whether they are ready.
-        self._asked: dict[str, tuple[Key, int, bool]] = {}
+        self._deleted_pods: dict[str, tuple[Key, int, bool]] = {}
         #: The Deployment of each ReplicaSet that has one, and the number of its template.
         self._sets_of: dict[str, tuple[Key, int]] = {}
         self._shapes: dict[bytes, int] = {}
-        self._same: dict[tuple[int, int], int] = {}
+        self._equal_shapes: dict[tuple[int, int], int] = {}
         self._pods: dict[Key, list[tuple[Pod, int]]] = defaultdict(list)
         #: Pods of each workload's template as it is now.
         self._latest: dict[Key, list[Pod]] = {}
@@ -212,7 +212,7 @@ class _Reading:
                 if pod.metadata.deletion_timestamp is None:
                     self._pods[key].append((pod, shape))
                     if ("Pod", pod.metadata.name) in self.deleted:
-                        self._asked[pod.metadata.name] = key, shape, pod.status.phase == "Running"
+                        self._deleted_pods[pod.metadata.name] = key, shape, pod.status.phase == "Running"
                     if key[0] not in CONTROLLED:
                         self.others.setdefault(key, []).append(shape)
         for shape, number in present.items():
@@ -238,7 +238,7 @@ class _Reading:
         for name, (deployment, template) in self._sets_of.items():
             if ("ReplicaSet", name) in self.deleted:
                 self.tables.made["ReplicaSet", name] = Maker(deployment, template)
-        for name, (owner, shape, is_ready) in self._asked.items():
+        for name, (owner, shape, is_ready) in self._deleted_pods.items():
             workload, template = owner, -1
             if owner[0] == "ReplicaSet":
                 workload, template = self._sets_of.get(owner[1], (owner, -1))
@@ -283,13 +283,13 @@ class _Reading:
     def _find_shape(self, pod: Pod) -> int:
         # Those that ``Lean`` found alike share their parts.
         same = (id(pod.spec), id(pod.status))
-        if same not in self._same:
+        if same not in self._equal_shapes:
             key = _told_apart(pod)
             if key not in self._shapes:
                 alive = msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, phase="Running"))
                 self._shapes[key] = self.tables.shape_of_pod(alive, shape_fields(parts_of(pod)), self.world)
-            self._same[same] = self._shapes[key]
-        return self._same[same]
+            self._equal_shapes[same] = self._shapes[key]
+        return self._equal_shapes[same]
 
     def _workloads(self) -> Iterator[tuple[Key, WorkloadState]]:
         sets: dict[Key, list[Workload]] = defaultdict(list)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from kubectl_kres.model.objects import Raw, mapping, text
-from kubectl_kres.simulate import controllers as statefulset
+from kubectl_kres.simulate import controllers
 from kubectl_kres.simulate.controllers import kept_revisions, kept_sets, remaining_pods, sync_deployment
 from kubectl_kres.simulate.shapes import Shape
 from kubectl_kres.simulate.state import (
@@ -133,7 +133,7 @@ class Controllers:
                 settled &= all(count(item.pods) == item.wanted for item in workload.sets)
                 return settled and sync_deployment(workload, may_create=lambda: True) is None
             case StatefulSetState():
-                rests = not statefulset.missing_ordinals(workload) and statefulset.taken_down(workload) is None
+                rests = not controllers.missing_ordinals(workload) and controllers.taken_down(workload) is None
                 rests &= kept_revisions(workload) is workload.revisions
                 return rests and not self.tables.lacks_revision(workload)
             case JobState() if not workload.ended and self.kubelet.jobs != "run":
@@ -246,16 +246,16 @@ class Controllers:
                 continue
             if self.tables.lacks_revision(was):
                 continue
-            for ordinal in statefulset.missing_ordinals(was):
+            for ordinal in controllers.missing_ordinals(was):
                 if all(name in after.claims for name in workload.claim_names(ordinal)):
                     yield from self._replicas(after, index, workload, ordinal)
 
     def _replicas(self, state: State, index: int, workload: StatefulSetState, ordinal: int) -> Iterator[State]:
         """With the pod of an ordinal, in each form in which it is admitted now."""
-        template = statefulset.template_of(workload, ordinal)
+        template = controllers.template_of(workload, ordinal)
         for shape in self.fitting(state, template):
             replica = Replica(ordinal, template, shape, self.kubelet.ready)
-            next_state = state.with_entry(index, statefulset.with_replica(workload, replica))
+            next_state = state.with_entry(index, controllers.with_replica(workload, replica))
             yield next_state.with_charge(self.tables.shapes[shape].cost)
 
     def _stateful_set(self, state: State, index: int, workload: StatefulSetState) -> Iterator[State]:
@@ -269,7 +269,7 @@ class Controllers:
                 next_workload = workload._replace(revisions=(*workload.revisions, workload.template))
                 yield state.with_entry(index, next_workload).with_charge(cost)
             return
-        after = statefulset.taken_down(workload)
+        after = controllers.taken_down(workload)
         if after is not None:
             kept = set(after.pods)
             next_state = state.with_entry(index, after)
@@ -282,7 +282,7 @@ class Controllers:
                 next_state = without_claims(next_state, self.tables, raw, workload, excess)
             yield next_state
             return
-        for ordinal in statefulset.missing_ordinals(workload):
+        for ordinal in controllers.missing_ordinals(workload):
             claims = [name for name in workload.claim_names(ordinal) if name not in state.claims]
             if claims:
                 yield from self._claims(state, index, workload, ordinal)

@@ -48,7 +48,7 @@ _RESTARTED = "kubectl.kubernetes.io/restartedAt"
 
 
 class StalledRollout(Struct, frozen=True):
-    """A rollout that does not complete: at rest there are ``updated`` new pods of ``of``, with luck in a race ``most``.
+    """A rollout that stalls: at rest there are ``updated`` of ``wanted`` new pods, ``most`` if races end well.
 
     ``beside``: the workloads whose rollouts are under way at the same time. ``tell``: finds the server's words to the
     next pod.
@@ -57,7 +57,7 @@ class StalledRollout(Struct, frozen=True):
     key: Key
     updated: int
     most: int
-    of: int
+    wanted: int
     beside: tuple[Key, ...] = ()
     tell: Callable[[], tuple[str, ...]] = tuple
 
@@ -195,12 +195,12 @@ class _Restarts:
         world = self.tables.worlds[self.state.world]
         templates = {workload.template, *(item.template for item in getattr(workload, "sets", ()))}
         new = [self.tables.shapes[shape] for number in templates for shape in self.tables.options(number, world)]
-        own = [(dict(self.tables.shapes[number].cost), many) for number, many in shapes_of(workload)]
-        costs = [*(cost for cost, _ in own), *(dict(shape.cost) for shape in new)]
+        costs_of_pods = [(dict(self.tables.shapes[number].cost), many) for number, many in shapes_of(workload)]
+        costs = [*(cost for cost, _ in costs_of_pods), *(dict(shape.cost) for shape in new)]
         maximum = wanted_of(workload) + getattr(workload, "surge", 0)
         for measure in dict.fromkeys(measure for cost in costs for measure in cost):
             if self.state.limits[measure] is not None:
-                used = sum(cost.get(measure, 0) * many for cost, many in own)
+                used = sum(cost.get(measure, 0) * many for cost, many in costs_of_pods)
                 yield measure, max(0, maximum * max(cost.get(measure, 0) for cost in costs) - used)
         yield from self.tables.revision_cost(workload)
 

@@ -109,7 +109,11 @@ def _look(
         return result, state
     spaces = {str(reference.get("namespace") or namespace), ""}
     name = kind_name(version, kind)
-    new = [raw for (of, space, _), raw in changed.items() if of == name and space in spaces and raw is not None]
+    new = [
+        raw
+        for (changed_kind, space, _), raw in changed.items()
+        if changed_kind == name and space in spaces and raw is not None
+    ]
     kept = [raw for raw in result if (name, *_object_key(raw)) not in changed]
     is_known = any(_object_key(raw)[1] == reference.get("name") for raw in new)
     return [*kept, *new], "read" if is_known and state != "absent" else state

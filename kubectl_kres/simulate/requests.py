@@ -270,14 +270,14 @@ class Requests:
         outcomes: tuple[Outcome, ...] = (Outcome(allowed=True, code=200),)
         if raw is not None:
             raw["metadata"] = {**raw["metadata"], **({"namespace": step.namespace} if step.namespace else {})}
-            outcomes = self._outcomes(world, raw, stored, self.policies(state)) if step.own else outcomes
+            outcomes = self._outcomes(world, raw, stored, self.policies(state)) if step.in_namespace else outcomes
         for answer in dict.fromkeys(_answer(outcome, ()) for outcome in outcomes):
             next_state = self._add_answer(state, answer)
             if answer.allowed:
                 next_state = next_state._replace(
                     world=self._find_world_number(state, lambda: world.with_parameter(key, raw))
                 )
-                for item, times in ((stored, -1), (raw, 1)) if step.own else ():
+                for item, times in ((stored, -1), (raw, 1)) if step.in_namespace else ():
                     next_state = (
                         next_state.with_charge(self._cost(item, world), times) if item is not None else next_state
                     )

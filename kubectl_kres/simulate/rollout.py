@@ -12,7 +12,7 @@ from typing import NamedTuple
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.quota.quota_admission import Key, Price, with_price
-from kubectl_kres.simulate import controllers as statefulset
+from kubectl_kres.simulate import controllers
 from kubectl_kres.simulate.controllers import remaining_pods, sync_deployment
 from kubectl_kres.simulate.state import (
     DeploymentState,
@@ -75,7 +75,7 @@ class RolloutPlan(Struct, frozen=True):
             return _ORDERS
         return _ORDERS[:2] if isinstance(self.state, StatefulSetState) and self.state.parallel else _ORDERS[:1]
 
-    def alone(self) -> RolloutPlan:
+    def without_rivals(self) -> RolloutPlan:
         """Return the same where no other workload wants anything."""
         return structs.replace(self, rivals=())
 
@@ -228,8 +228,8 @@ class _Run:
         """Return the cost of the next pod that has no room; None: there is none, or something else refuses it."""
         match self.state:
             case StatefulSetState() as state:
-                for ordinal in statefulset.missing_ordinals(state):
-                    price, claims = self.costs.of_new(statefulset.template_of(state, ordinal)), self._claims_of(ordinal)
+                for ordinal in controllers.missing_ordinals(state):
+                    price, claims = self.costs.of_new(controllers.template_of(state, ordinal)), self._claims_of(ordinal)
                     return None if price is None or claims is None else with_price(price, claims)
                 return None
             case DeploymentState() as state:
@@ -270,23 +270,23 @@ class _Run:
 
     def _create_pods(self, sets: Sets) -> Sets | None:
         """Return the sets with those pods of one of them that fit; None if none does."""
-        places = range(len(sets))
-        for place in reversed(places) if self.order.newest_first else places:
-            item = sets[place]
+        indexes = range(len(sets))
+        for index in reversed(indexes) if self.order.newest_first else indexes:
+            item = sets[index]
             lacking, price = item.wanted - count(item.pods), self.costs.of_new(item.template)
             number = self.room.take(price, lacking) if lacking > 0 and price is not None else 0
             if number:
                 made = item._replace(pods=with_pod(item.pods, self.costs.shape_of[item.template], number))
-                return (*sets[:place], made, *sets[place + 1 :])
+                return (*sets[:index], made, *sets[index + 1 :])
         return None
 
     def _create_replica(self, state: StatefulSetState) -> StatefulSetState | None:
         """Return the set with the next pod; None if none comes. A claim that is made stays, also where the pod is
         refused.
         """
-        absent = statefulset.missing_ordinals(state)
+        absent = controllers.missing_ordinals(state)
         for ordinal in absent if self.order.newest_first else reversed(absent):
-            claims, template = self._claims_of(ordinal), statefulset.template_of(state, ordinal)
+            claims, template = self._claims_of(ordinal), controllers.template_of(state, ordinal)
             if claims is None or not self.room.take(claims):
                 continue
             self.claims.pop(ordinal, None)
@@ -308,7 +308,7 @@ class _Run:
         return (border if ordinal < border < state.ordinals.stop else state.ordinals.stop) - ordinal
 
     def _take_down(self, state: StatefulSetState) -> StatefulSetState | None:
-        after = statefulset.taken_down(state)
+        after = controllers.taken_down(state)
         for replica in set(state.pods) - set(after.pods) if after is not None else ():
             self.room.charge(self.costs.pods[replica.shape], -1)
         return after

@@ -41,7 +41,7 @@ class Measures:
     """All amounts that the quotas of a simulation can limit, numbered."""
 
     def __init__(self, quotas: Iterable[ResourceQuota]) -> None:
-        self._all: dict[tuple[str, str, str], int] = {}
+        self._indexes: dict[tuple[str, str, str], int] = {}
         self.items: list[Measure] = []
         #: The notation that each amount is shown in: that of the first object that counts for it.
         self.formats: dict[int, Format] = {}
@@ -55,8 +55,8 @@ class Measures:
         self._concerned_by.clear()
         for resource in quota.spec.hard or {}:
             key = (quota.metadata.name, repr(scopes), resource)
-            if key not in self._all:
-                self._all[key] = len(self.items)
+            if key not in self._indexes:
+                self._indexes[key] = len(self.items)
                 self.items.append(Measure(quota.metadata.name, scopes, resource))
 
     def is_counted(self, number: int) -> bool:
@@ -74,7 +74,7 @@ class Measures:
         """Yield the resources of a quota with their numbers."""
         shown = repr(requirements(quota.spec))
         for resource in quota.spec.hard or {}:
-            yield resource, self._all[quota.metadata.name, shown, resource]
+            yield resource, self._indexes[quota.metadata.name, shown, resource]
 
     def limits(self, quota: ResourceQuota) -> Iterator[tuple[int, int]]:
         """Number and amount of each value of ``hard``."""
@@ -107,12 +107,12 @@ class Measures:
 
     def _find_relevant_measures(self, request: QuotaRequest) -> list[tuple[int, Measure]]:
         """Return the measures that objects of the request's kind count for."""
-        known_items = self._concerned_by.get(request.resource)
-        if known_items is None:
+        measures = self._concerned_by.get(request.resource)
+        if measures is None:
             numbered = enumerate(self.items)
-            known_items = [(number, measure) for number, measure in numbered if request.names((measure.resource,))]
-            self._concerned_by[request.resource] = known_items
-        return known_items
+            measures = [(number, measure) for number, measure in numbered if request.names((measure.resource,))]
+            self._concerned_by[request.resource] = measures
+        return measures
 
 
 def add_costs(cost: Cost, other: Cost) -> Cost:

@@ -1,4 +1,4 @@
-"""A change carried out in one namespace: the way in."""
+"""The simulation of changes in one namespace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kubectl_kres.simulate.tables import EvaluatedPods, Tables
 
 
 class NamespaceSimulation:
-    """One namespace that changes are carried out in, one after the other."""
+    """A namespace in which steps are simulated one after the other."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class NamespaceSimulation:
         maximum: int = MOST_STATES,
         is_drawn: bool = True,
     ) -> FinalStates:
-        """Return every rest after the steps. ``between``, ``maximum``, ``is_drawn``: see ``Explorer``."""
+        """Return every state in which controllers come to rest after the steps. For the arguments see ``Explorer``."""
         fresh = [state._replace(step=0, answers=()) for state in starts]
         self.requests.begin(ready=kubelet.ready)
         explorer = Explorer(self.requests, self.controllers(kubelet), steps, maximum)
@@ -79,7 +79,7 @@ class NamespaceSimulation:
         return self._controllers[kubelet]
 
     def describe_final_state(self, state: State) -> FinalState:
-        """Return a rest in words."""
+        """Return the description of a state at rest."""
         return self.reader.describe_final_state(state)
 
 

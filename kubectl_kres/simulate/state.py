@@ -360,13 +360,13 @@ class Common:
     What comes of it by one more or one less is made once, so that states still have it in common afterwards.
     """
 
-    __slots__ = ("_fewer", "_more", "before", "index_by_key", "items")
+    __slots__ = ("_with_fewer", "_with_item", "before", "index_by_key", "items")
 
     def __init__(self, items: Iterable[Item], before: Common | None = None) -> None:
         """``before``: these have one item less, the last one."""
         self.items, self.before = tuple(items), before
-        self._more: dict[Item, Common] = {}
-        self._fewer: dict[int, Common] = {}
+        self._with_item: dict[Item, Common] = {}
+        self._with_fewer: dict[int, Common] = {}
         self.index_by_key: dict[Key, int] | None = None
 
     def index_of(self, key: Key) -> int | None:
@@ -386,14 +386,14 @@ class Common:
         return common.index_by_key.get(key)
 
     def with_new(self, item: Item) -> Common:
-        if item not in self._more:
-            self._more[item] = Common((*self.items, item), self)
-        return self._more[item]
+        if item not in self._with_item:
+            self._with_item[item] = Common((*self.items, item), self)
+        return self._with_item[item]
 
     def without_index(self, index: int) -> Common:
-        if index not in self._fewer:
-            self._fewer[index] = Common((*self.items[:index], *self.items[index + 1 :]))
-        return self._fewer[index]
+        if index not in self._with_fewer:
+            self._with_fewer[index] = Common((*self.items[:index], *self.items[index + 1 :]))
+        return self._with_fewer[index]
 
 
 class Workloads:
@@ -462,7 +462,7 @@ class Workloads:
         if self.common is other.common:
             return {*self.changed, *other.changed}
         pairs = enumerate(zip_longest(self, other))
-        return [index for index, (own, item) in pairs if own is not item]
+        return [index for index, (ours, item) in pairs if ours is not item]
 
 
 def shapes_of(workload: WorkloadState) -> Iterable[tuple[int, int]]:
@@ -576,25 +576,25 @@ _MOST = 64
 class LayeredMapping(Mapping[K, V]):
     """Entries that versions have in common, and few of its own. One more entry costs no copy of all others."""
 
-    __slots__ = ("_common", "_own")
+    __slots__ = ("_common", "_layer")
 
-    def __init__(self, common: Mapping[K, V], own: Mapping[K, V] | None = None) -> None:
-        self._common, self._own = common, own or {}
+    def __init__(self, common: Mapping[K, V], layer: Mapping[K, V] | None = None) -> None:
+        self._common, self._layer = common, layer or {}
 
     def with_entry(self, key: K, value: V) -> LayeredMapping[K, V]:
         """Return the mapping with an entry; one in the place of another keeps its place."""
-        own = {**self._own, key: value}
-        return LayeredMapping(self._common, own) if len(own) <= _MOST else LayeredMapping({**self._common, **own})
+        layer = {**self._layer, key: value}
+        return LayeredMapping(self._common, layer) if len(layer) <= _MOST else LayeredMapping({**self._common, **layer})
 
     def __getitem__(self, key: K) -> V:
-        return self._own[key] if key in self._own else self._common[key]
+        return self._layer[key] if key in self._layer else self._common[key]
 
     def __contains__(self, key: object) -> bool:
-        return key in self._own or key in self._common
+        return key in self._layer or key in self._common
 
     def __iter__(self) -> Iterator[K]:
         yield from self._common
-        yield from (key for key in self._own if key not in self._common)
+        yield from (key for key in self._layer if key not in self._common)
 
     def __len__(self) -> int:
-        return len(self._common) + sum(key not in self._common for key in self._own)
+        return len(self._common) + sum(key not in self._common for key in self._layer)

@@ -47,11 +47,11 @@ class EvaluatedPods:
     """
 
     def __init__(self) -> None:
-        self._known: dict[tuple[bytes, bytes], tuple[str, tuple[Stored, ...], tuple[Outcome, ...]]] = {}
+        self._outcome_cache: dict[tuple[bytes, bytes], tuple[str, tuple[Stored, ...], tuple[Outcome, ...]]] = {}
 
     def get(self, deciding: bytes, template: Raw, pod: str) -> tuple[tuple[Stored, ...], tuple[Outcome, ...]]:
         """Return every way in which the pod is stored, and every refusal of it; both empty where it is not known."""
-        namesake, stored, refused = self._known.get((deciding, _cache_key(template)), ("", (), ()))
+        namesake, stored, refused = self._outcome_cache.get((deciding, _cache_key(template)), ("", (), ()))
         return (
             tuple((_set_container_names(item, template), request) for item, request in stored),
             tuple(_told_of(pod, namesake, outcome) for outcome in refused),
@@ -61,11 +61,11 @@ class EvaluatedPods:
         self, deciding: bytes, template: Raw, pod: str, pairs: Iterable[Stored], refused: Iterable[Outcome]
     ) -> None:
         """What was found of a template whose pod is admitted or refused, whatever the order of LimitRanges."""
-        if len(self._known) >= _KEPT:
-            self._known.clear()
+        if len(self._outcome_cache) >= _KEPT:
+            self._outcome_cache.clear()
         stored, outcomes = tuple(pairs), tuple(replace(outcome, draft=None) for outcome in refused)
         if bool(stored) != bool(outcomes):
-            self._known[deciding, _cache_key(template)] = pod, stored, outcomes
+            self._outcome_cache[deciding, _cache_key(template)] = pod, stored, outcomes
 
 
 def _told_of(pod: str, namesake: str, outcome: Outcome) -> Outcome:
@@ -90,7 +90,10 @@ def _set_container_names(stored: Mapping[str, Any], template: Raw) -> Mapping[st
     return {
         **stored,
         **{
-            group: [{**item, "name": own.get("name")} for item, own in zip(stored[group], spec[group], strict=True)]
+            group: [
+                {**item, "name": container.get("name")}
+                for item, container in zip(stored[group], spec[group], strict=True)
+            ]
             for group in _GROUPS
             if group in stored
         },
@@ -185,18 +188,18 @@ class Tables:
         self._options: dict[tuple[int, Any], tuple[tuple[int, ...], tuple[Outcome, ...]]] = {}
         self._claims: dict[tuple[state.Key, str, Any], state.Cost | None] = {}
         self._finished: dict[int, state.Cost] = {}
-        self._counted: dict[str, state.Cost] = {}
+        self._cost_cache: dict[str, state.Cost] = {}
         #: The templates of DaemonSets that have a ControllerRevision.
         self.revised: dict[state.Key, frozenset[int]] = {}
         self._plugins: dict[Any, Plugins | None] = {}
         self._webhooks: dict[Any, tuple[PodWebhook, ...]] = {}
         #: What a webhook said to pods of a template when they were last tried, and whose templates those are.
-        self._rejected: dict[int, str] = {}
+        self._rejections: dict[int, str] = {}
         self._rejecting: dict[state.Key, str] = {}
         #: Workloads with a template of which nobody was asked whether what rejects the other one rejects it, too.
         self.unasked: set[state.Key] = set()
         #: What pods of workloads get beside their templates, and the templates with it.
-        self._expected: dict[state.Key, tuple[Added, ...]] = {}
+        self._expected_additions: dict[state.Key, tuple[Added, ...]] = {}
         #: The same in words, by workload.
         self.seen: dict[state.Key, str] = {}
         self._variants_of: dict[int, tuple[Variant, ...]] = {}
@@ -232,13 +235,13 @@ class Tables:
 
         One that cannot be called rejects pods of any template.
         """
-        self._rejected[template] = message
+        self._rejections[template] = message
         self._rejecting[self.templates[template].owner] = message
 
     def _rejection(self, template: int) -> str:
         """Return what a webhook says to pods of a template; empty where it is not known to reject them."""
         general = self._rejecting.get(self.templates[template].owner, "")
-        return self._rejected.get(template, general if _CANNOT_BE_CALLED in general else "")
+        return self._rejections.get(template, general if _CANNOT_BE_CALLED in general else "")
 
     def template_of(self, workload: Raw, *, whole: bool = False) -> int:
         """Return the number of the template that a workload has now."""
@@ -339,14 +342,14 @@ class Tables:
 
     def expect(self, owner: state.Key, variants: Sequence[Added]) -> None:
         """Every pod of a workload gets one of these sets of containers beside those of its template."""
-        self._expected[owner] = tuple(variants)
+        self._expected_additions[owner] = tuple(variants)
         own_names = {number for _, number in self._templates_of.get(owner, ())}
         self._options = {key: answer for key, answer in self._options.items() if key[0] not in own_names}
 
     def _variants(self, template: int) -> tuple[Variant, ...]:
         """A template with each of the sets of containers that its pods may get."""
         plain = self.templates[template]
-        expected = self._expected.get(plain.owner)
+        expected = self._expected_additions.get(plain.owner)
         if expected is None or self._rejection(template):
             return (plain,)
         if template not in self._variants_of:
@@ -444,9 +447,9 @@ class Tables:
 
     def count_cost(self, resource: str) -> state.Cost:
         """Return what an object costs of which quotas count the number alone; nothing of none."""
-        if resource and resource not in self._counted:
-            self._counted[resource] = self.measures.cost(quota_admission.count_request(resource, ""))
-        return self._counted.get(resource, ())
+        if resource and resource not in self._cost_cache:
+            self._cost_cache[resource] = self.measures.cost(quota_admission.count_request(resource, ""))
+        return self._cost_cache.get(resource, ())
 
     def lacks_revision(self, workload: state.StatefulSetState) -> bool:
         """Return whether its template has no ControllerRevision yet, where a quota counts them: it does nothing before.

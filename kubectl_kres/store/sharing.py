@@ -61,17 +61,17 @@ class _Recent:
     """Values by key; what was not asked for lately is forgotten."""
 
     def __init__(self) -> None:
-        self._new: dict[Any, Any] = {}
-        self._old: dict[Any, Any] = {}
+        self._recent: dict[Any, Any] = {}
+        self._previous: dict[Any, Any] = {}
 
     def remember(self, key: Any, value: Any) -> Any:
         """Return what is remembered for the key, else the value from now on."""
-        kept = self._new.get(key)
+        kept = self._recent.get(key)
         if kept is None:
-            kept = self._old.get(key, value)
-            if len(self._new) >= _MOST:
-                self._old, self._new = self._new, {}
-            self._new[key] = kept
+            kept = self._previous.get(key, value)
+            if len(self._recent) >= _MOST:
+                self._previous, self._recent = self._recent, {}
+            self._recent[key] = kept
         return kept
 
 
@@ -130,24 +130,24 @@ class Siblings:
     """The object that came last of those whose names one maker generated: the next one is like it, however late."""
 
     def __init__(self) -> None:
-        self._last: dict[str, Any] = {}
+        self._last_by_name: dict[str, Any] = {}
 
     def share(self, item: Any) -> None:
         """Put parts of the last one in the place of equal ones."""
-        other = self._last.get(item.metadata.generate_name)
+        other = self._last_by_name.get(item.metadata.generate_name)
         if other is not None and type(other) is type(item):
             share_with(other, item)
 
     def add_object(self, item: Any) -> None:
         """It is the last one now."""
         if item.metadata.generate_name:
-            self._last[item.metadata.generate_name] = item
+            self._last_by_name[item.metadata.generate_name] = item
 
     def remove_object(self, item: Any) -> None:
         """It is not kept for the sake of others."""
         maker = item.metadata.generate_name
-        if self._last.get(maker) is item:
-            del self._last[maker]
+        if self._last_by_name.get(maker) is item:
+            del self._last_by_name[maker]
 
 
 def share_with(before: Any, item: Any) -> None:

@@ -83,12 +83,12 @@ class Kres(WhatIfKeys):
         self.history = History(trail)
         self.panes: dict[str, Pane] = {}
         self.pane: Pane | None = None
-        self.paused = self._missed = False
+        self.paused = self._missed_changes = False
         #: The signal that ended it, 0 if none did.
         self.ended = 0
-        self._chosen = theme
+        self._chosen_theme = theme
         self._remark: Timer | None = None
-        self._said: Line = ()
+        self._message: Line = ()
         self.wanted_key: object = None
         self._purpose: Purpose = "command"
         #: The object that a number is typed for, and the numbers whose consequences wait for what has to be read.
@@ -97,13 +97,13 @@ class Kres(WhatIfKeys):
         self.typed_numbers: tuple[whatif.TypedNumber, ...] = ()
         self.node_reads: dict[ReadRequest, None] = {}
         self._ticks = 0
-        self._ahead = TypeAhead(self)
+        self._type_ahead = TypeAhead(self)
         #: Whether the palette is open, which looks for the names of all kinds.
         self._searching = False
         self._ascii = (AsciiOnly(),) if session.setting.ascii_only else ()
         self.title = "kres"
-        for own in themes.OWN.values():
-            self.register_theme(own)
+        for house_theme in themes.OWN.values():
+            self.register_theme(house_theme)
 
     def get_default_screen(self) -> Screen[None]:
         return AppFrame(ascii_only=self.session.setting.ascii_only)
@@ -114,13 +114,13 @@ class Kres(WhatIfKeys):
     def on_mount(self) -> None:
         self._handle_signals()
         self.app_resume_signal.subscribe(self, lambda app: app.refresh(repaint=True, layout=True))  # an empty screen
-        self.theme = self._chosen or themes.DARK.name
+        self.theme = self._chosen_theme or themes.DARK.name
         if _HELP not in self.session.setting.hotkeys:
             self.bind(_HELP, "act('help')", show=False)
         for key in self.session.setting.hotkeys:
             self.bind(key, f"run('{key}')", show=False)
         self.screen.set_class(True, "ready")
-        self._ahead.begin()
+        self._type_ahead.begin()
         self.call_after_refresh(self._start)
 
     def _handle_signals(self) -> None:
@@ -176,7 +176,7 @@ class Kres(WhatIfKeys):
 
     def _leave_pane(self, old: Pane) -> None:
         key = self._key(old.location)
-        if self._missed:
+        if self._missed_changes:
             old.mark_withheld()
         if key == old.location.view:
             old.display = False
@@ -190,10 +190,10 @@ class Kres(WhatIfKeys):
         panes = [pane for key in trail if (pane := self.panes.get(key)) is not None]
         sought = palette.name_requests(self.session.namespace) if self._searching else ()
         screen_reads = (read for pane in panes for read in pane.reads())
-        needs = dict.fromkeys((_SPACES, *screen_reads, *self.tried_requests(), *sought))
-        if needs != self.wanted_key:
-            self.wanted_key = needs
-            self.session.request_reads(needs)
+        read_requests = dict.fromkeys((_SPACES, *screen_reads, *self.tried_requests(), *sought))
+        if read_requests != self.wanted_key:
+            self.wanted_key = read_requests
+            self.session.request_reads(read_requests)
 
     def tick(self) -> None:
         """Take in what arrived; the screen follows it behind the keys that were pressed meanwhile."""
@@ -219,7 +219,7 @@ class Kres(WhatIfKeys):
         summing = _TYPING if self.screen_stack[0].has_class("typing") else _SUMMING
         fresh = adder.step(session.server, summing) if self.pane.sums and adder.busy else set[str]()
         if self.paused:
-            self._missed = self._missed or bool(changes) or bool(fresh)
+            self._missed_changes = self._missed_changes or bool(changes) or bool(fresh)
             return
         if fresh:
             self.pane.refresh_sums()
@@ -248,7 +248,7 @@ class Kres(WhatIfKeys):
         right: Line = [("warn", f"filter {safe_text(filtered)} ")] if filtered else ()
         self._bar("crumbs").put(crumb_line(crumbs, width - len(filtered)), right)
         rule = self._bar("status")._fill  # noqa: SLF001, the rule that the line is drawn on
-        texts = self._said or pane.status()
+        texts = self._message or pane.status()
         line: list[tuple[Tone, str]] = [("quiet", rule), ("", " "), *texts, ("", " ")]
         self._bar("status").put(line if texts else [("quiet", rule)])
         self._bar("command").put([("quiet", " $ "), ("", pane.command())], [("quiet", "ctrl-y copies ")])
@@ -266,14 +266,14 @@ class Kres(WhatIfKeys):
 
     def show_remark(self, text: str, tone: Tone = "") -> None:
         """A remark, for a while."""
-        self._said = [(tone or "strong", text)]
+        self._message = [(tone or "strong", text)]
         if self._remark is not None:
             self._remark.stop()
         self._remark = self.set_timer(_REMARK, self._clear_remark)
         self.tell()
 
     def _clear_remark(self) -> None:
-        self._said = ()
+        self._message = ()
         self.tell()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -309,7 +309,7 @@ class Kres(WhatIfKeys):
         if location.view == "object" and location.ref is not None and location.ref.kind == "ResourceQuota":
             location = Location("quota", ref=location.ref)
         self.history.go(location, fresh=fresh)
-        self._said = ()
+        self._message = ()
         self.show()
 
     def copy(self, text: str, what: str) -> None:
@@ -328,14 +328,14 @@ class Kres(WhatIfKeys):
         """A key waits while the one before it may still lead to another screen, whose key it is then."""
         if isinstance(event, events.Key) and event.key == _NEWLINE:
             event = events.Key("enter", "\r")
-        if self._ahead.hold_event(event):
+        if self._type_ahead.hold_event(event):
             return
         if not isinstance(event, events.Key) or event.is_forwarded or not self.screen_stack:
             await super().on_event(event)
             return
         typing, target = self.typing and event.key not in ENDING, self.focused
         await super().on_event(event)
-        self._ahead.note_sent(event, target, typing=typing or self.screen is not self.screen_stack[0])
+        self._type_ahead.note_sent(event, target, typing=typing or self.screen is not self.screen_stack[0])
 
     def action_command_palette(self) -> None:
         """Open the palette; names of kinds that no screen has shown are read while it is open."""
@@ -459,8 +459,8 @@ class Kres(WhatIfKeys):
 
     def do_pause(self) -> None:
         self.paused = not self.paused
-        if not self.paused and self._missed and self.pane is not None:
-            self._missed = False
+        if not self.paused and self._missed_changes and self.pane is not None:
+            self._missed_changes = False
             self.pane.mark_withheld()
             self.pane.enter(self.pane.location)
         self.show_remark("paused: what arrives is kept" if self.paused else "goes on")
@@ -479,7 +479,7 @@ class Kres(WhatIfKeys):
         for pane in self.panes.values():
             pane.remove()
         self.panes, self.pane, self.wanted_key, self.session, self.history = {}, None, None, session, history
-        self.paused, self._said = False, ()
+        self.paused, self._message = False, ()
         self.show()
 
     def _through_time(self, step: Callable[[], Session]) -> None:
@@ -541,7 +541,7 @@ class Kres(WhatIfKeys):
     def on_prompt_typed(self, event: Prompt.Typed) -> None:
         if event.purpose == "filter" and self.pane is not None:
             # What was wrong with half of it need not be wrong with the whole.
-            self._said = ()
+            self._message = ()
             self.pane.filter(event.text)
 
     def on_prompt_entered(self, event: Prompt.Entered) -> None:

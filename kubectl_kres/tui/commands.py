@@ -107,8 +107,8 @@ def _namespaces_to_search(kind: Kind, name: str, session: Session) -> Sequence[s
         return ("",)
     if session.namespace:
         return (session.namespace,)
-    places = session.setting.candidate_namespaces
-    return (places(kind, name) if places is not None else ()) or ("default",)
+    candidates = session.setting.candidate_namespaces
+    return (candidates(kind, name) if candidates is not None else ()) or ("default",)
 
 
 def _split_words(text: str) -> list[str]:
@@ -125,8 +125,8 @@ def _split_words(text: str) -> list[str]:
 
 
 def _is_namespace(word: str, session: Session) -> bool:
-    known_items = {namespace.metadata.name for namespace in session.store.all("Namespace")}
-    return word in known_items or word in session.recent or not known_items
+    namespaces = {namespace.metadata.name for namespace in session.store.all("Namespace")}
+    return word in namespaces or word in session.recent or not namespaces
 
 
 def _object(head: str, rest: Sequence[str], session: Session) -> CommandTarget:
@@ -166,8 +166,8 @@ def _find_namespaces(kind: Kind, names: Sequence[str], session: Session) -> list
     if session.namespace:
         return [session.namespace]
     namespaces = [item.metadata.namespace for item in session.store.all(kind.kind) if item.metadata.name == names[0]]
-    places = session.setting.candidate_namespaces
-    return namespaces if namespaces or places is None else list(places(kind, names[0]))
+    candidates = session.setting.candidate_namespaces
+    return namespaces if namespaces or candidates is None else list(candidates(kind, names[0]))
 
 
 def completions(text: str, session: Session) -> Iterator[str]:

@@ -64,7 +64,7 @@ class ReadOnce:
     def __init__(self, source: FixedSource) -> None:
         describe()
         self._source = source
-        self._asked: dict[ReadRequest, FeedState] = {}
+        self._states: dict[ReadRequest, FeedState] = {}
         self._arrived: deque[_Arrival] = deque()
         self._queue: SimpleQueue[ReadRequest | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -74,14 +74,14 @@ class ReadOnce:
     @property
     def idle(self) -> bool:
         """Whether all that was wanted has been read and drained."""
-        return not self._arrived and all(state.has_objects for state in self._asked.values())
+        return not self._arrived and all(state.has_objects for state in self._states.values())
 
     def request_reads(self, reads: Iterable[ReadRequest]) -> None:
         for read in reads:
-            if read not in self._asked:
-                self._asked[read] = FeedState("listing")
+            if read not in self._states:
+                self._states[read] = FeedState("listing")
                 self._queue.put(read)
-        if self._thread is None and self._asked:
+        if self._thread is None and self._states:
             self._thread = threading.Thread(target=self._read, name="snapshot", daemon=True)
             self._thread.start()
 
@@ -97,13 +97,13 @@ class ReadOnce:
                 ref = ObjectRef(read.kind, item.metadata.name, item.metadata.namespace)
                 changes.put(ref, new=store.get(ref.kind, ref.name, ref.namespace) is None)
                 store.add(read.kind, item)
-            state = self._asked[read]
-            self._asked[read] = FeedState("listing", read=state.read + len(items))
+            state = self._states[read]
+            self._states[read] = FeedState("listing", read=state.read + len(items))
             if end is not None:
                 store.cover(read, end)
                 changes.reads[read] = None
-                self._asked[read] = FeedState(
-                    _PHASES[end.state], has_objects=True, read=self._asked[read].read, reason=end.message
+                self._states[read] = FeedState(
+                    _PHASES[end.state], has_objects=True, read=self._states[read].read, reason=end.message
                 )
         return changes
 
@@ -113,7 +113,7 @@ class ReadOnce:
             return find()
 
     def states(self) -> Mapping[ReadRequest, FeedState]:
-        return self._asked
+        return self._states
 
     def close(self) -> None:
         self._closed = True

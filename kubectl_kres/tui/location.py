@@ -39,7 +39,7 @@ class History:
     def __init__(self, start: Trail) -> None:
         self._trails: list[Trail] = [start]
         self._index = 0
-        self._last: Trail = start
+        self._last_trail: Trail = start
 
     @property
     def trail(self) -> Trail:
@@ -82,18 +82,18 @@ class History:
 
     def return_to_last(self) -> bool:
         """To where the user was before, wherever that is."""
-        if self._last == self.trail:
+        if self._last_trail == self.trail:
             return False
-        self._add_trail(self._last)
+        self._add_trail(self._last_trail)
         return True
 
     def _add_trail(self, trail: Trail) -> None:
-        self._last = self.trail
+        self._last_trail = self.trail
         self._trails = [*self._trails[: self._index + 1], trail][-100:]
         self._index = len(self._trails) - 1
 
     def _move(self, index: int) -> bool:
         if not 0 <= index < len(self._trails):
             return False
-        self._last, self._index = self.trail, index
+        self._last_trail, self._index = self.trail, index
         return True

@@ -60,13 +60,13 @@ class Areas:
     def __init__(self, session: Session) -> None:
         self._session, self.namespace = session, session.namespace
         self.makers: tuple[AreaMaker, ...] = makers()
-        self._held: dict[str, tuple[Stamp, AreaWithRemedies]] = {}
+        self._cached_areas: dict[str, tuple[Stamp, AreaWithRemedies]] = {}
         self._remedies: dict[tuple[str, ObjectRef], tuple[Stamp, tuple[Remedy, ...]]] = {}
-        self._refused = OverviewArea("refused", "Deployment", state="unread")
-        self._found: list[Denied | None] = []
+        self._refused_area = OverviewArea("refused", "Deployment", state="unread")
+        self._denied: list[Denied | None] = []
         self._work: Iterator[Denied | None] | None = None
         self._looked: Stamp = ()
-        self._wanted: tuple[Stamp, tuple[ReadRequest, ...]] = ((), ())
+        self._wanted_reads: tuple[Stamp, tuple[ReadRequest, ...]] = ((), ())
         self._rested = self._took = 0.0
         #: How what makes pods fares, as of the last look, and the look that is under way.
         self._running = OverviewArea("running", "Pod", state="unread")
@@ -74,7 +74,7 @@ class Areas:
         self._fared: Stamp = ()
         self._fared_until = 0.0
         #: Pods that wait for a node, by namespace and name, and what nodes said of them, for one version of the pod.
-        self._waiting: dict[tuple[str, str], Pod] = {}
+        self._waiting_pods: dict[tuple[str, str], Pod] = {}
         self._nodes: dict[tuple[str, str], tuple[str | None, NodeReport | None]] = {}
 
     def reads(self) -> tuple[ReadRequest, ...]:
@@ -93,7 +93,7 @@ class Areas:
 
     def _pods_to_place(self) -> list[Pod]:
         """Return the pods of the worst that wait for a node and of which nodes have said nothing yet."""
-        problems = (waiting_pod(problem, self._waiting) for problem in self._running.problems)
+        problems = (waiting_pod(problem, self._waiting_pods) for problem in self._running.problems)
         pods = [pod for pod in problems if pod is not None][:MOST_LISTED]
         return [pod for pod in pods if self._nodes.get(_pod_key(pod), ("",))[0] != pod.metadata.resource_version]
 
@@ -112,17 +112,17 @@ class Areas:
 
     def _with_nodes(self, problem: Problem) -> Problem:
         """Return the problem with what nodes say to its pod that waits for one, where that is known."""
-        pod = waiting_pod(problem, self._waiting)
+        pod = waiting_pod(problem, self._waiting_pods)
         known = self._nodes.get(_pod_key(pod)) if pod is not None else None
         return replace(problem, nodes=known[1]) if known is not None else problem
 
     def _refusal_read_requests(self) -> tuple[ReadRequest, ...]:
         """Return what tells which workloads are refused, which the quotas decide with."""
         stamp = self._stamp(("ResourceQuota",))
-        if self._wanted[0] != stamp:
+        if self._wanted_reads[0] != stamp:
             space = self._session.namespace
-            self._wanted = stamp, (*denied_needs(space), *needs_of_systems(self._session.store, space))
-        return self._wanted[1]
+            self._wanted_reads = stamp, (*denied_needs(space), *needs_of_systems(self._session.store, space))
+        return self._wanted_reads[1]
 
     def _has_begun_reading(self, reads: tuple[ReadRequest, ...]) -> bool:
         """Return whether nothing of that is only about to be read."""
@@ -135,7 +135,7 @@ class Areas:
 
     def problems(self) -> list[Problem]:
         """Return what is wrong in all areas, the worst first, with the remedies that are known by now."""
-        areas = [self._refused, self._running, *(self._build_area(maker).area for maker in self.makers)]
+        areas = [self._refused_area, self._running, *(self._build_area(maker).area for maker in self.makers)]
         # What does not serve the namespace that is shown comes last.
         problems = sorted(map(self._with_nodes, worst_first(areas)), key=lambda problem: problem.elsewhere)
         return [
@@ -145,7 +145,7 @@ class Areas:
 
     def refused_workloads(self) -> OverviewArea:
         """Return the workloads whose pods are refused, as of the last look; ``state`` unread before the first one."""
-        return self._refused
+        return self._refused_area
 
     def running(self) -> OverviewArea:
         """Return how what makes pods fares, as of the last look; ``state`` unread before the first one."""
@@ -173,7 +173,7 @@ class Areas:
                 self._work = None
                 news = self._finish_search()
             else:
-                self._found.append(result)
+                self._denied.append(result)
         if self._work is None:
             news = self._step_running(end) or news
             if perf_counter() < end and self._is_placeable():
@@ -191,11 +191,11 @@ class Areas:
         return (self._session.namespace, *self._session.store.revision(*kinds))
 
     def _build_area(self, maker: AreaMaker) -> AreaWithRemedies:
-        stamp, result = self._stamp(maker.kinds), self._held.get(maker.name)
+        stamp, result = self._stamp(maker.kinds), self._cached_areas.get(maker.name)
         if result is None or result[0] != stamp:
             session = self._session
             context = AreaInput(session.store, session.namespace, session.evaluation_options, self._quota)
-            result = self._held[maker.name] = (stamp, maker.make(context))
+            result = self._cached_areas[maker.name] = (stamp, maker.make(context))
         return result[1]
 
     def _quota(self, quota: ResourceQuota) -> QuotaReport | str:
@@ -212,15 +212,15 @@ class Areas:
     def _start_search(self) -> None:
         session = self._session
         self._looked = self._stamp(tuple(dict.fromkeys(read.kind for read in self._refusal_read_requests())))
-        self._found, self._took = [], 0.0
+        self._denied, self._took = [], 0.0
         self._work = list_refusals(session.store, session.namespace, session.evaluation_options)
 
     def _finish_search(self) -> bool:
-        before = self._refused
-        self._refused = refused_area(self._found)
-        self._found = []
+        before = self._refused_area
+        self._refused_area = refused_area(self._denied)
+        self._denied = []
         self._rested = perf_counter() + _REST * self._took
-        return before != self._refused
+        return before != self._refused_area
 
     # What runs
 
@@ -260,7 +260,7 @@ class Areas:
             yield
         self._running = running_area(fares)
         count = sum(1 for _ in islice(session.store.keys("Pod"), _FEW + 1))
-        self._waiting = {_pod_key(pod): pod for pod in states.pods_without_node()} if count <= _FEW else {}
+        self._waiting_pods = {_pod_key(pod): pod for pod in states.pods_without_node()} if count <= _FEW else {}
 
     # Remedies
 
@@ -270,12 +270,12 @@ class Areas:
             return
         areas = {maker.name: self._build_area(maker) for maker in self.makers}
         for problem in worst_first([item.area for item in areas.values()])[:_MENDED]:
-            if self._remedies.get(_key(problem), (None,))[0] != self._held[problem.area][0]:
+            if self._remedies.get(_key(problem), (None,))[0] != self._cached_areas[problem.area][0]:
                 yield problem
 
     def _find_remedies(self, problem: Problem) -> None:
-        stamp, areas = self._held[problem.area]
-        if len(self._remedies) > MOST * len(self._held):
+        stamp, areas = self._cached_areas[problem.area]
+        if len(self._remedies) > MOST * len(self._cached_areas):
             self._remedies.clear()
         self._remedies[_key(problem)] = stamp, areas.remedies(problem)
 

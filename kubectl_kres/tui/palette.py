@@ -195,7 +195,7 @@ class Objects(Provider):
     def _offer(self, ref: ObjectRef) -> Offer:
         """Return the line of an object, with its state where a list knows it."""
         app: Any = self.app
-        place_text = f"{ref.namespace}/" if ref.namespace else ""
+        namespace_prefix = f"{ref.namespace}/" if ref.namespace else ""
         location = Location("quota" if ref.kind == "ResourceQuota" else "object", ref=ref)
         states: list[str] = []
         if (row_of_list := find_row(app.session, ref)) is not None:
@@ -204,7 +204,7 @@ class Objects(Provider):
             states = [columns[name].text(row) for name in _STATES if name in columns]
         about = f"{ref.kind}  {clip_text(safe_text('  '.join(filter(None, states))), _ABOUT)}".rstrip()
         return Offer(
-            f"{BY_KIND[ref.kind].names[-1]} {safe_text(place_text + ref.name)}", about, partial(app.go, location)
+            f"{BY_KIND[ref.kind].names[-1]} {safe_text(namespace_prefix + ref.name)}", about, partial(app.go, location)
         )
 
     def _object_named(self, part: str) -> Iterator[ObjectRef]:

@@ -22,9 +22,9 @@ def gap_lines(session: Session, reads: Iterable[ReadRequest], width: int) -> Ite
         if coverage.is_known or (coverage.state == "unread" and (state is None or not state.has_objects)):
             continue
         kind = BY_KIND[read.kind]
-        place_text = f" in {read.namespace}" if read.namespace else ""
+        namespace_text = f" in {read.namespace}" if read.namespace else ""
         word = _WORDS.get(coverage.state, coverage.state)
-        text = f"? {word}: list {kind.plural}{place_text}"
+        text = f"? {word}: list {kind.plural}{namespace_text}"
         yield from tone_lines("bad", wrap_text(text, width, rest="  "))
         if coverage.message:
             yield from tone_lines("quiet", wrap_text(coverage.message, width, first="  ", rest="  "))

@@ -41,19 +41,19 @@ class Adder:
     def __init__(self, store: Store) -> None:
         self.done: dict[str, NamespaceSums] = {}
         self._store = store
-        self._waiting: dict[str, None] = {}
-        self._at = ""
+        self._waiting_namespaces: dict[str, None] = {}
+        self._namespace = ""
         self._work: Iterator[NamespaceSums | None] | None = None
 
     @property
     def busy(self) -> bool:
-        return self._work is not None or bool(self._waiting)
+        return self._work is not None or bool(self._waiting_namespaces)
 
     def touch(self, refs: Iterable[ObjectRef]) -> None:
         """Pods that came, changed or went."""
         for ref in refs:
             if ref.kind == "Pod":
-                self._waiting[ref.namespace] = None
+                self._waiting_namespaces[ref.namespace] = None
 
     def step(self, server: Server, seconds: float) -> set[str]:
         """Adds up for a while; the namespaces whose sums are new."""
@@ -61,14 +61,14 @@ class Adder:
         end = perf_counter() + seconds
         while perf_counter() < end and self.busy:
             if self._work is None:
-                self._at = next(iter(self._waiting))
-                self._waiting.pop(self._at)
-                self._work = self._sum_pods(self._at, server)
+                self._namespace = next(iter(self._waiting_namespaces))
+                self._waiting_namespaces.pop(self._namespace)
+                self._work = self._sum_pods(self._namespace, server)
             namespace_sums = next(self._work, None)
             if namespace_sums is not None:
                 self._work = None
-                self.done[self._at] = namespace_sums
-                finished.add(self._at)
+                self.done[self._namespace] = namespace_sums
+                finished.add(self._namespace)
         return finished
 
     def _sum_pods(self, namespace: str, server: Server) -> Iterator[NamespaceSums | None]:
@@ -213,11 +213,11 @@ class Session:
         #: The change that led to this state; None: it is as it was read.
         self.what_if: WhatIf | None = None
         self._server: tuple[str, Server, tuple[str, ...]] | None = None
-        self._kept: dict[ObjectRef, tuple[Any, Any]] = {}
+        self._row_cache: dict[ObjectRef, tuple[Any, Any]] = {}
         self._options: EvaluationOptions | None = None
         self._brief: QosAnswers | None = None
         self._amounts: AlikeAmounts | None = None
-        self._made: dict[tuple[Any, tuple[str, ...]], tuple[tuple[int, ...], Any]] = {}
+        self._value_cache: dict[tuple[Any, tuple[str, ...]], tuple[tuple[int, ...], Any]] = {}
 
     @property
     def server(self) -> Server:
@@ -263,17 +263,17 @@ class Session:
     def of_kinds(self, kinds: tuple[str, ...], make: Callable[[Store], T]) -> T:
         """Return what is made of all objects of some kinds, made anew only once one of them has changed."""
         stamp = self.store.revision(*kinds)
-        outcome = self._made.get((make, kinds))
+        outcome = self._value_cache.get((make, kinds))
         if outcome is None or outcome[0] != stamp:
-            outcome = self._made[make, kinds] = (stamp, make(self.store))
+            outcome = self._value_cache[make, kinds] = (stamp, make(self.store))
         result: T = outcome[1]
         return result
 
     def cached(self, ref: ObjectRef, item: Any, make: Callable[[], T]) -> T:
         """Return what is made of an object alone, made anew only once it is another one."""
-        outcome = self._kept.get(ref)
+        outcome = self._row_cache.get(ref)
         if outcome is None or outcome[0] is not item:
-            outcome = self._kept[ref] = (item, make())
+            outcome = self._row_cache[ref] = (item, make())
         result: T = outcome[1]
         return result
 
@@ -291,7 +291,7 @@ class Session:
                 self._brief = None
                 self.policies += 1
             for ref in changes.removed:
-                self._kept.pop(ref, None)
+                self._row_cache.pop(ref, None)
                 self.trends.forget(ref)
             self.adder.touch((*changes.added, *changes.changed, *changes.removed))
         return changes
@@ -316,9 +316,9 @@ class Session:
         if self.what_if is not None:
             # Other commands would print what is.
             words, namespace = self.what_if.flags, None
-        place_text = "" if namespace is None else f" -n {namespace}" if namespace else " -A"
+        namespace_flag = "" if namespace is None else f" -n {namespace}" if namespace else " -A"
         flags = f" {self.setting.flags}" if self.setting.flags else ""
-        return f"kubectl kres {words}{place_text}{flags}"
+        return f"kubectl kres {words}{namespace_flag}{flags}"
 
     def unread_requests(self, reads: Iterable[ReadRequest]) -> Iterator[tuple[ReadRequest, FeedState]]:
         """The needs that have not been read whole yet. What a reader has heard is read once it stands in the store."""

@@ -33,10 +33,10 @@ class TypeAhead:
 
     def __init__(self, app: Any) -> None:
         self._app = app
-        self._waiting: deque[Event] = deque()
+        self._waiting_events: deque[Event] = deque()
         self._target: MessagePump | None = None
         #: The key that has waited, and does so no longer.
-        self._released: Event | None = None
+        self._released_event: Event | None = None
         self._began, self._calm, self._looks = 0.0, 0, 0
         #: Whether a key was sent since nothing was under way.
         self._stirred = False
@@ -52,16 +52,16 @@ class TypeAhead:
 
     def hold_event(self, event: Event) -> bool:
         """Return whether the event has to wait, and keep it if so."""
-        enters = isinstance(event, Key) and event.key == "enter" and event is not self._released
+        enters = isinstance(event, Key) and event.key == "enter" and event is not self._released_event
         if enters and not self.is_holding and isinstance(self._app.screen, CommandPalette):
             # What was typed into the palette is still to be searched.
             self._wait_for_target(self._app.focused or self._app)
         if not self.is_holding and self._stirred and isinstance(event, Key) and event.key == _OVERTAKING:
             self._wait_for_target(self._app.focused or self._app)
-        if not self.is_holding and event is not self._released and self._awaits_rows(event):
+        if not self.is_holding and event is not self._released_event and self._awaits_rows(event):
             self._wait_for_target(self._app)
         if self.is_holding and isinstance(event, Key | Paste) and not event.is_forwarded:
-            self._waiting.append(event)
+            self._waiting_events.append(event)
             return True
         return False
 
@@ -93,12 +93,12 @@ class TypeAhead:
                 get_running_loop().call_later(_BETWEEN, self._app.call_later, self._look)
             return
         self._target, self._stirred = None, False
-        waiting, self._waiting = self._waiting, deque()
+        waiting, self._waiting_events = self._waiting_events, deque()
         for event in waiting:
             # One of them may have the rest wait again; what is typed meanwhile comes behind them.
-            self._released = event
+            self._released_event = event
             await self._app.on_event(event)
-        self._released = None
+        self._released_event = None
 
     def _awaits_rows(self, event: Event, *, all_of_them: bool = False) -> bool:
         """Return whether an event is a key for a row, of which there is none so far and will be in a moment; or whether
@@ -131,9 +131,11 @@ class TypeAhead:
         searches = screen.workers if isinstance(screen, CommandPalette) else ()
         yield any(worker.node is screen and not worker.is_finished for worker in searches)
         yield pane is None or not pane.is_mounted
-        leaving = any(isinstance(event, Key) and event.key in _LEAVING for event in self._waiting)
+        leaving = any(isinstance(event, Key) and event.key in _LEAVING for event in self._waiting_events)
         # Whoever typed ahead has seen no row: the first one is known once all are read.
-        yield bool(self._waiting) and self._awaits_rows(self._waiting[0], all_of_them=True) and not leaving
+        yield (
+            bool(self._waiting_events) and self._awaits_rows(self._waiting_events[0], all_of_them=True) and not leaving
+        )
         # The screen that was left still has the keys while the new one comes.
         below = screen is app.screen_stack[0] and not app.typing and not screen.has_class("small")
         if pane is not None and below and not _is_inside(focused, pane):

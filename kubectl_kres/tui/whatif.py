@@ -103,8 +103,8 @@ class WhatIf(Struct, frozen=True):
             for typed_number in self.typed_numbers
             if typed_number.placed_step.namespace
         ]
-        place_text = f" -n {shlex.quote(spaces[0])}" if spaces else ""
-        return f"simulate {' '.join(typed_number.flag for typed_number in self.typed_numbers)}{place_text}"
+        namespace_flag = f" -n {shlex.quote(spaces[0])}" if spaces else ""
+        return f"simulate {' '.join(typed_number.flag for typed_number in self.typed_numbers)}{namespace_flag}"
 
 
 class Proposal(Struct, frozen=True):
@@ -155,12 +155,12 @@ def parse_step(store: Store, ref: ObjectRef, text: str) -> TypedNumber:
     owner = keeper(item.metadata) if item is not None else ""
     kind, label = ref.kind.lower(), f"{ref.kind.lower()}/{ref.name} {name}={value}"
     access = f" {store.origin.flags}" if store.origin.flags else ""
-    place_text = f" -n {shlex.quote(ref.namespace)}" if ref.namespace else ""
+    namespace_flag = f" -n {shlex.quote(ref.namespace)}" if ref.namespace else ""
     if name == "replicas":
         if ref.kind not in SCALED or not value.isascii() or not value.isdecimal() or len(value) > 9:
             raise UsageError(f"{label}: a whole number of replicas is needed, of a kind that is scaled")
         flag = f"--scale {shlex.quote(f'{kind}/{ref.name}={value}')}"
-        command = f"kubectl scale {kind} {shlex.quote(ref.name)}{place_text} --replicas={value}{access}"
+        command = f"kubectl scale {kind} {shlex.quote(ref.name)}{namespace_flag} --replicas={value}{access}"
         placed_step = PlacedStep(ScaleStep(ref.kind, ref.name, int(value), flag), ref.namespace)
         return TypedNumber(placed_step, label, flag, command, f"spec.replicas: {value}", owner)
     try:
@@ -173,7 +173,9 @@ def parse_step(store: Store, ref: ObjectRef, text: str) -> TypedNumber:
     patch = _nest_value(path, value)
     how = "strategic" if ref.kind not in _AMOUNTS else "merge"
     wire = json.dumps(patch, separators=(",", ":"))
-    command = f"kubectl patch {kind} {shlex.quote(ref.name)}{place_text} --type {how} -p {shlex.quote(wire)}{access}"
+    command = (
+        f"kubectl patch {kind} {shlex.quote(ref.name)}{namespace_flag} --type {how} -p {shlex.quote(wire)}{access}"
+    )
     placed_step = PlacedStep(Patch(ref.kind, ref.name, patch, flag), ref.namespace)
     return TypedNumber(placed_step, label, flag, command, f"{shown}: {value}", owner)
 

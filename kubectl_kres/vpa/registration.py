@@ -82,7 +82,7 @@ def selects_namespace(hook: Webhook, store: Store, namespace: str) -> bool:
 
 def selects(hook: Webhook, namespace: str, labels: Mapping[str, str]) -> bool:
     """Return whether the webhook is asked about pods of a namespace with such labels."""
-    known_items = {**labels, "kubernetes.io/metadata.name": namespace}
+    namespace_labels = {**labels, "kubernetes.io/metadata.name": namespace}
     return hook.namespace_selector is None or matches(
-        decode_object(hook.namespace_selector, LabelSelector), known_items
+        decode_object(hook.namespace_selector, LabelSelector), namespace_labels
     )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "kubectl_kres"
 
 
+@cache
 def modules() -> dict[str, str]:
     """Path from the repository's root to source text, of every module of the package."""
     return {
@@ -16,6 +18,7 @@ def modules() -> dict[str, str]:
     }
 
 
+@cache
 def trees() -> dict[str, ast.Module]:
     """The same, parsed."""
     return {name: ast.parse(text, name) for name, text in modules().items()}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_kres.render.text.line import cells, clip_text, draw, pad_text, size, wrap_text
-from kubectl_kres.render.verdict.headline import message_of
+from kubectl_kres.render.verdict.headline import one_line_message
 from kubectl_kres.reports.common.explanation import Verdict
 
 words = st.text(alphabet="ab日e\u0301\x1b\u202e", min_size=1, max_size=12)
@@ -61,4 +61,7 @@ def test_drawing(line, plain, coloured):
 
 
 def test_the_faults_of_a_message_stand_in_one_line():
-    assert message_of(Verdict(allowed=False, code=400, message="validation failed: a\nb")) == "validation failed: a; b"
+    assert (
+        one_line_message(Verdict(allowed=False, code=400, message="validation failed: a\nb"))
+        == "validation failed: a; b"
+    )

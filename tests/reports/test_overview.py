@@ -7,7 +7,7 @@ from reports.stored import box, limits, made, store_of, template
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.overview import area_bar, area_said, lines, problem_said
+from kubectl_kres.render.overview import area_bar, describe_area, describe_problem, lines
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.overview import AreaPart, Overview, OverviewArea, Problem, overview, overview_needs
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
@@ -75,7 +75,7 @@ def test_refused_workloads_come_first_with_their_remedy():
     assert (first.subject.kind, first.state, first.missing, first.wanted) == ("Deployment", "refused", 2, 2)
     assert "raise requests.memory of quota team" in first.remedies[0].text
     assert second.subject.kind == "ResourceQuota"
-    assert problem_said(first, NOW) == "refused: quota team is short by 1Gi of requests.memory; 2 of 2 pods missing"
+    assert describe_problem(first, NOW) == "refused: quota team is short by 1Gi of requests.memory; 2 of 2 pods missing"
     assert [(part.word, part.count) for part in area(found, "refused").parts] == [("refused", 1)]
 
 
@@ -99,7 +99,7 @@ def test_limit_ranges_are_counted_by_object_and_their_bounds_by_what_they_do():
     store = store_of(limits("a", default={"cpu": "1"}), limits("b", default={"cpu": "2"}, max={"memory": "1Gi"}))
     found = area(asked(store), "limitranges")
     assert found.count == 2
-    assert area_said(found) == "bounds: 1 that depend on LimitRange order, 1 sound"
+    assert describe_area(found) == "bounds: 1 that depend on LimitRange order, 1 sound"
 
 
 def test_pods_are_those_of_the_sums():
@@ -109,7 +109,7 @@ def test_pods_are_those_of_the_sums():
     )
     pods = area(asked(store_of(), sums=sums), "pods")
     assert pods.count == 8
-    assert area_said(pods) == "1 Guaranteed (G), 2 Burstable (B), 1 BestEffort (e), 4 finished (-)"
+    assert describe_area(pods) == "1 Guaranteed (G), 2 Burstable (B), 1 BestEffort (e), 4 finished (-)"
 
 
 def test_what_could_not_be_read_is_neither_none_nor_sound():
@@ -117,7 +117,7 @@ def test_what_could_not_be_read_is_neither_none_nor_sound():
     store.cover(ReadRequest("ResourceQuota", "ns"), Coverage("denied", "quotas is forbidden"))
     found = overview(store, "ns", ASK, None)
     assert not found.complete
-    assert (area(found, "quotas").count, area_said(area(found, "quotas"))) == (None, "not visible")
+    assert (area(found, "quotas").count, describe_area(area(found, "quotas"))) == (None, "not visible")
     assert area(found, "pods").count is None
     assert "quotas is forbidden" in "\n".join(lines(found, NOW, ascii_only=True))
 
@@ -129,8 +129,8 @@ def test_what_is_not_installed_is_no_gap():
             store.cover(ReadRequest(kind, space), Coverage("absent"))
     found = overview(store, "", ASK, ())
     assert found.complete
-    assert area_said(area(found, "pools")) == "Capsule is not installed, or too old for pools (0.10)"
-    assert area_said(area(found, "taskruns")) == "Tekton is not installed, or too old for tekton.dev/v1"
+    assert describe_area(area(found, "pools")) == "Capsule is not installed, or too old for pools (0.10)"
+    assert describe_area(area(found, "taskruns")) == "Tekton is not installed, or too old for tekton.dev/v1"
 
 
 def test_another_namespace_is_not_counted():

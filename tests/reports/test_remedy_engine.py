@@ -91,7 +91,7 @@ def test_once_the_budget_is_spent_nothing_new_passes():
     assert [*search.proven()] == []
     # What was tried before may be given out.
     search = Packing({"a": 2}, {"a": 1}, budget=1)
-    assert search.meets({"a": 2}, search.passes)
+    assert search.meets_goal({"a": 2}, search.passes)
     assert [*search.proven()] == [{"a": 2}]
 
 
@@ -107,9 +107,9 @@ def test_a_trial_costs_what_the_search_says():
 
 def test_as_few_parts_from_the_beginning_as_are_enough():
     search = Packing()
-    assert search.fewest([("c", 0), ("b", 1), ("a", 1)]) == {"c": 0, "b": 1}
-    assert search.fewest([("c", 0)]) is None
-    assert search.first([{"c": 0}, {"a": 0}, {"b": 0}]) == {"a": 0}
+    assert search.find_fewest_parts([("c", 0), ("b", 1), ("a", 1)]) == {"c": 0, "b": 1}
+    assert search.find_fewest_parts([("c", 0)]) is None
+    assert search.find_first_passing([{"c": 0}, {"a": 0}, {"b": 0}]) == {"a": 0}
 
 
 def test_what_is_not_proven_is_not_given_out():

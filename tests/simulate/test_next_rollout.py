@@ -40,7 +40,7 @@ def stalled(at_once: int, *given: Step) -> dict[str, StalledRollout]:
 )
 def test_a_rollout_alone(hard: str, surge: int, down: int, updated: int | None):
     result = stalled(1, Apply(quota(requests_cpu=hard)), surging("a", surge=surge, down=down))
-    assert [(item.updated, item.of) for item in result.values()] == ([] if updated is None else [(updated, 4)])
+    assert [(item.updated, item.wanted) for item in result.values()] == ([] if updated is None else [(updated, 4)])
 
 
 def test_the_servers_words_are_told():
@@ -71,7 +71,7 @@ def grown(hard: str, **replicas: int) -> list[Step]:
 def test_two_at_once_take_each_others_room():
     assert stalled(1, *grown("600m", a=2, b=2)) == {}
     both = stalled(2, *grown("600m", a=2, b=2))
-    assert {name: (item.updated, item.of, item.beside) for name, item in both.items()} == {
+    assert {name: (item.updated, item.wanted, item.beside) for name, item in both.items()} == {
         "a": (0, 2, (("Deployment", "b"),)),
         "b": (0, 2, (("Deployment", "a"),)),
     }
@@ -90,7 +90,7 @@ def test_what_waits_for_room_takes_that_of_an_old_pod():
     given = [Apply(quota(requests_cpu="2")), surging("a", surge=0, down=1), Apply(workload("Deployment", "w", "500m"))]
     result = stalled(1, *given)
     assert list(result) == ["a"], "w has no pod, so nothing of it can be restarted"
-    assert (result["a"].updated, result["a"].of) == (0, 4)
+    assert (result["a"].updated, result["a"].wanted) == (0, 4)
 
 
 def test_bigger_next_pods_stall_a_rollout_that_gives_up_old_ones():
@@ -98,14 +98,14 @@ def test_bigger_next_pods_stall_a_rollout_that_gives_up_old_ones():
     given = [Apply(limit_range(defaultRequest={"cpu": "100m"})), Apply(template), Apply(quota(requests_cpu="400m"))]
     assert stalled(1, *given) == {}
     bigger = Apply(limit_range(defaultRequest={"cpu": "200m"}))
-    assert [(item.updated, item.of) for item in stalled(1, *given, bigger).values()] == [(1, 3)]
+    assert [(item.updated, item.wanted) for item in stalled(1, *given, bigger).values()] == [(1, 3)]
 
 
 def test_a_partition_bounds_what_has_to_come():
     rolling = {"updateStrategy": {"rollingUpdate": {"partition": 1}}}
     given = [Apply(quota(pods="3")), Apply(workload("StatefulSet", "s", "100m", 3, **rolling))]
     assert stalled(1, *given) == {}
-    assert stalled(1, *given, Apply(quota(pods="2")))["s"].of == 2
+    assert stalled(1, *given, Apply(quota(pods="2")))["s"].wanted == 2
 
 
 def test_paused_and_on_delete_do_not_roll():

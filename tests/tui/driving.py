@@ -57,7 +57,7 @@ async def calm(pilot: Pilot[None]) -> None:
         pumps = (app, screen, *screen.walk_children())
         under_way = any(pump.message_queue_size or pump._next_callbacks for pump in pumps)
         undrawn = screen._layout_required or screen._dirty_widgets or screen._callbacks
-        if app.return_code or not app.is_running or not (under_way or undrawn or app._ahead.is_holding):
+        if app.return_code or not app.is_running or not (under_way or undrawn or app._type_ahead.is_holding):
             return
 
 
@@ -80,7 +80,7 @@ async def settled(pilot: Pilot[None]) -> None:
         summing = (pane is not None and pane.sums and app.session.adder.busy) or bool(app.typed_numbers)
         at_rest = (
             quiet
-            and not app._ahead.is_holding
+            and not app._type_ahead.is_holding
             and not summing
             and pane is not None
             and pane.is_mounted

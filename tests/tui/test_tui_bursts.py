@@ -99,7 +99,7 @@ def heard_ahead(monkeypatch: pytest.MonkeyPatch, random: Random) -> None:
     def states(self: ReadOnce) -> dict[ReadRequest, FeedState]:
         return {
             need: FeedState("watching", has_objects=True) if state.phase == "listing" else state
-            for need, state in self._asked.items()
+            for need, state in self._states.items()
         }
 
     monkeypatch.setattr(ReadOnce, "drain", late)
@@ -126,7 +126,7 @@ def test_keys_for_rows_do_not_wait_where_no_row_comes():
             app.pane.table.replace({})
             app.post_message(key("j"))
             await pilot.pause(0.2)
-            assert app._ahead.is_holding
+            assert app._type_ahead.is_holding
             app.post_message(key("escape"))
             app.post_message(key("?"))
             await until(pilot, "> help")
@@ -219,6 +219,6 @@ def test_no_key_waits_for_a_screen_that_cannot_come():
             for name in ["enter", "escape", "?"]:
                 app.post_message(key(name))
             await asyncio.sleep(1.5)
-            assert not app._ahead.is_holding
+            assert not app._type_ahead.is_holding
 
     asyncio.run(run())

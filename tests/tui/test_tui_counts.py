@@ -39,7 +39,7 @@ async def counted(app: Any) -> dict[str, str]:
     async with app.run_test(size=(200, 60)) as pilot:
         await settled(pilot)
         assert isinstance(app.pane, OverviewPane)
-        return {row.what: row.where for _, row in app.pane._counted}
+        return {row.what: row.scope for _, row in app.pane._counted_areas}
 
 
 async def listed(app: Any) -> tuple[int, str]:

@@ -496,7 +496,7 @@ class PodRequests:
 
     def __init__(self, server: Server, now: datetime | None = None) -> None:
         self._server, self._now = server, now
-        self._alike: dict[bytes, tuple[QuotaRequest, str]] = {}
+        self._request_cache: dict[bytes, tuple[QuotaRequest, str]] = {}
 
     def request_of(self, pod: Pod) -> QuotaRequest:
         """As ``pod_request``."""
@@ -514,11 +514,11 @@ class PodRequests:
         except UnicodeEncodeError:
             # A text that no JSON of a server holds.
             return pod_request(pod, self._server, now=self._now)
-        quota_requests = self._alike.get(key)
+        quota_requests = self._request_cache.get(key)
         if quota_requests is None:
             draft = draft_pod(pod, self._server)
             alike = pod_request(pod, self._server, draft=draft, now=self._now)
-            quota_requests = self._alike[key] = alike, status.qos_class or qos.class_of(draft)
+            quota_requests = self._request_cache[key] = alike, status.qos_class or qos.class_of(draft)
         request, qos_class = quota_requests
         in_scope = partial(matches_pod, spec=spec, priority_class=spec.priority_class_name, qos_class=qos_class)
         return structs.replace(request, name=_name(pod.metadata), in_scope=in_scope)

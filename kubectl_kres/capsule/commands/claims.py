@@ -67,7 +67,7 @@ class ClaimsPage(Page):
 
     def __init__(self, options: Options, *, shows_all: bool) -> None:
         super().__init__(options)
-        self._whole, self.as_table = shows_all, not shows_all and options.output != "brief"
+        self._shows_all, self.as_table = shows_all, not shows_all and options.output != "brief"
         self._reports: list[ClaimReport] = []
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
@@ -108,10 +108,10 @@ class ClaimsPage(Page):
             (subject, self._report(making, prediction, subject, run_summary)) for subject in batch.selection.subjects
         ]
         kept = [(subject, report) for subject, report in made if report is not None and self._is_selected(report)]
-        if not self._whole:
+        if not self._shows_all:
             kept.sort(key=lambda subjects: _ORDER.index(subjects[1].state))
         reports = [report for _, report in kept]
-        named_ = self._whole or self.options.output == "name"
+        named_ = self._shows_all or self.options.output == "name"
         yield from zip((subject for subject, _ in kept), reports if named_ else with_ways(making, reports), strict=True)
 
     def _report(
@@ -123,7 +123,7 @@ class ClaimsPage(Page):
             return None
         ref = subject.ref
         claim: Any = prediction.store.get(ref.kind, ref.name, ref.namespace)
-        report = claim_detail(making, claim) if self._whole else making.report(claim)
+        report = claim_detail(making, claim) if self._shows_all else making.report(claim)
         return prediction.add_prediction(ref, report)
 
     def _is_selected(self, report: ClaimReport) -> bool:
@@ -139,7 +139,7 @@ class ClaimsPage(Page):
 
     def closing_lines(self, run_summary: RunSummary) -> Iterator[str]:
         """The counts; the command that goes on from here is noted."""
-        if not self._reports or self._whole or self.options.output in {"name", "brief"}:
+        if not self._reports or self._shows_all or self.options.output in {"name", "brief"}:
             return
         yield render.count_line([report.state for report in self._reports], self.width)
         waiting = sorted((report for report in self._reports if report.is_waiting), key=_queue_sort_key)

@@ -35,17 +35,17 @@ from kubectl_kres.store.store import ReadRequest, Store
 
 
 class ClaimOrPoolExplainer(Explainer):
-    """Claims, pools and Tenants; what is looked up in a store serves all claims and pools."""
+    """The explainer of claims, pools and Tenants. All claims and pools of a store share one computation."""
 
     judges_files = False
 
     def __init__(self, page: Page) -> None:
         super().__init__(page)
-        self._last: tuple[AnswerBatch, explain_claim_or_pool.Explaining] | None = None
+        self._last_batch: tuple[AnswerBatch, explain_claim_or_pool.Explaining] | None = None
 
     @classmethod
     def reads(cls, store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
-        """The pool, and who else claims of it; of a Tenant the quotas in its namespaces."""
+        """Return the reads of a pool and its other claims, or of the quotas in the namespaces of a Tenant."""
         if subject.ref.kind == "Tenant":
             return tenant_needs(store, subject)
         return pooled_needs(store, subject)
@@ -68,7 +68,7 @@ class ClaimOrPoolExplainer(Explainer):
     def reports(
         self, batch: AnswerBatch, subject: Subject, run_summary: RunSummary
     ) -> Iterator[tuple[ObjectAnswer, Verdict | None]]:
-        """The explanation of one object; none is counted by a verdict."""
+        """Yield the explanation of one object; claims and pools have no verdict to count."""
         for flag in ("container", "question"):
             if getattr(self.page.options, flag):
                 name = "for" if flag == "question" else flag
@@ -118,7 +118,7 @@ class ClaimOrPoolExplainer(Explainer):
         )
 
     def _in_table(self, batch: AnswerBatch) -> bool:
-        """Whether an object is a row of a table, which is drawn then."""
+        """Return whether the object is a row of the table."""
         options = self.page.options
         if not batch.many or options.steps or options.output not in {"text", "wide"}:
             return False
@@ -127,11 +127,11 @@ class ClaimOrPoolExplainer(Explainer):
 
     def _find_explaining(self, batch: AnswerBatch, run_summary: RunSummary) -> explain_claim_or_pool.Explaining:
         """For all objects of a turn; what is assumed is noted."""
-        if self._last is None or self._last[0] is not batch:
+        if self._last_batch is None or self._last_batch[0] is not batch:
             explaining = explain_claim_or_pool.Explaining(batch.store)
             run_summary.note_assumption(explaining.assumptions)
-            self._last = batch, explaining
-        return self._last[1]
+            self._last_batch = batch, explaining
+        return self._last_batch[1]
 
 
 def _tenant_lines(page: Page, value: TenantExplanation) -> Iterator[str]:
@@ -180,7 +180,7 @@ def _choose_subjects(options: Options, words: Sequence[str]) -> Choose | None:
 
 
 def query(options: Options, words: Sequence[str]) -> Query:
-    """Of Tenants alone, each with all that counts in its namespaces."""
+    """Return the query about Tenants, which reads what counts in their namespaces."""
     choose = partial(select_subjects, find_reads=_list_read_requests, takes=_is_tenant)
     return Query(partial(TenantUsersPage, options), tuple(words), choose, needed=True)
 
@@ -194,12 +194,12 @@ def _is_tenant(kind: Kind) -> bool:
 
 
 class TenantUsersPage(Page):
-    """A tree for each Tenant."""
+    """The page with a tree for each Tenant."""
 
     kind = "TenantUsers"
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
-        """The Tenants of a turn; one that cannot be had is missed."""
+        """Yield the Tenants of a batch; for a Tenant without an answer the error is added."""
         for subject in batch.selection.subjects:
             try:
                 result = tenant_users(batch.store, subject, batch.options)

@@ -54,9 +54,9 @@ class PoolsPage(Page):
 
     def __init__(self, options: Options, *, shows_all: bool) -> None:
         super().__init__(options)
-        self._whole = shows_all or options.output == "wide"
-        self._plain = options.ascii or not speaks_unicode()
-        self._shown = 0
+        self._shows_all = shows_all or options.output == "wide"
+        self._ascii_only = options.ascii or not speaks_unicode()
+        self._shown_count = 0
         self._metrics: list[str] = []
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
@@ -72,9 +72,9 @@ class PoolsPage(Page):
                 continue
             report = self._report(context, subject.ref.name, batch.options)
             report = structs.replace(report, predicted=subject.ref in prediction.created)
-            self._shown += 1
+            self._shown_count += 1
             draw_whole: Callable[[], Iterable[str]] = partial(
-                self._lines, report, now=batch.options.now, first=self._shown == 1
+                self._lines, report, now=batch.options.now, first=self._shown_count == 1
             )
             if self.options.output == "brief":
                 more = object_command("pools", report.subject, same_source(self.options), kind=False)
@@ -111,7 +111,7 @@ class PoolsPage(Page):
         if self.options.output == "metrics":
             return
         yield from [""] * (not first)
-        shows_all, plain = self._whole, self._plain
+        shows_all, plain = self._shows_all, self._ascii_only
         if shows_all and not (self.options.whole or self.options.by or self.options.output == "wide"):
             from kubectl_kres.capsule.text.page import pool_lines
 

@@ -66,7 +66,7 @@ class PoolOption(Record, frozen=True):
 
 
 class Compared(Record, frozen=True):
-    """One resource at a claim's turn: asked for against what is left, or blocked by an earlier claim."""
+    """One resource in the turn of a claim: what is requested and what is left, or the earlier claim that blocks it."""
 
     resource: str
     asked: str
@@ -148,7 +148,7 @@ _RULES: Mapping[TurnResult, str] = {
 
 
 def turns_of(context: PoolIndex, pool: ResourcePool) -> tuple[ClaimTurn, ...]:
-    """Return all claims that take part, in the order in which they are looked at."""
+    """Return the claims of a pass, in the order of the controller."""
     spaces = context.spaces(pool)
     taking_part = [
         ClaimCandidate(standings.claim, parse_amounts(standings.claim.spec.claim))
@@ -164,7 +164,7 @@ def turns_of(context: PoolIndex, pool: ResourcePool) -> tuple[ClaimTurn, ...]:
 
 
 def shown_turns(turns: tuple[ClaimTurn, ...], claim: ResourcePoolClaim | None = None) -> Iterator[QueueTurn]:
-    """Yield the turns as they are reported; with a claim those up to its own."""
+    """Yield the turns to report; for a claim those up to its own."""
     own_key = key_of(claim) if claim is not None else None
     for index, claim_turn in enumerate(turns, 1):
         resource_pool_claim = claim_turn.candidate.claim
@@ -188,7 +188,7 @@ def _build_compared(comparison: Comparison) -> Compared:
 
 
 def explain_claim(context: PoolIndex, claim: ResourcePoolClaim) -> ClaimExplanation:
-    """Return what needs the pool, or the claims of others, is left out where these could not be read."""
+    """Return the explanation of a claim, without the parts that need a pool or claims that could not be read."""
     report = claim_detail(Claims(context), claim)
     pool = context.pool_of(claim)
     served = pool is not None and context.claims_known(pool) and claim.metadata.namespace in context.spaces(pool)
@@ -254,7 +254,7 @@ def _conditions(claim: ResourcePoolClaim) -> tuple[CapsuleCondition, ...]:
 def conditions_of(
     capsule_conditions: tuple[CapsuleCondition, ...], claim_turn: ClaimTurn | None = None
 ) -> Iterator[StoredCondition]:
-    """Conditions as they are; Exhausted also as it would be written now, where that is something else."""
+    """Return the stored conditions; Exhausted also with what the controller would write now, if that differs."""
     for capsule_condition in capsule_conditions:
         computed = ""
         if capsule_condition.type == "Exhausted" and claim_turn is not None:
@@ -280,35 +280,35 @@ KINDS = ("ResourcePool", "ResourcePoolClaim")
 
 
 class Explaining:
-    """Explains many claims and pools of one store; what they share is looked up once."""
+    """The explanations of claims and pools of one store; what they share is computed once."""
 
     def __init__(self, store: Store) -> None:
-        self._store, self._found = store, build_prediction(store)
-        self._index = PoolIndex(self._found.store)
+        self._store, self._prediction = store, build_prediction(store)
+        self._index = PoolIndex(self._prediction.store)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What had to be assumed about objects in files."""
-        return self._found.assumptions
+        """Return the assumptions about objects of files."""
+        return self._prediction.assumptions
 
     def explain(self, subject: Subject) -> ClaimExplanation | PoolExplanation:
-        """Raises NotFound or Forbidden if the object cannot be had, UsageError if the server would not take it."""
+        """Return the explanation. Raises NotFound or Forbidden for a failed read, UsageError if no server stores it."""
         ref = subject.ref
         if self._store.get(ref.kind, ref.name, ref.namespace) is None:
             if ref.kind == "ResourcePool" and ref.name in unread_pool_names(self._index):
                 return PoolExplanation(pool_glimpse(self._index, ref.name))
             raise missing_error(self._store, subject)
-        if ref in self._found.refused:
-            raise UsageError(f"{ref}: {self._found.refused[ref]}")
-        item: Any = self._found.store.get(ref.kind, ref.name, ref.namespace)
+        if ref in self._prediction.refused:
+            raise UsageError(f"{ref}: {self._prediction.refused[ref]}")
+        item: Any = self._prediction.store.get(ref.kind, ref.name, ref.namespace)
         if ref.kind == "ResourcePool":
             return explain_pool(self._index, item)
         claim_explanation = explain_claim(self._index, item)
-        return structs.replace(claim_explanation, claim=self._found.add_prediction(ref, claim_explanation.claim))
+        return structs.replace(claim_explanation, claim=self._prediction.add_prediction(ref, claim_explanation.claim))
 
 
 def unseen_in(value: ClaimExplanation | PoolExplanation) -> tuple[FailedRead, ...]:
-    """Return what the answer could not see."""
+    """Return the failed reads of an explanation."""
     return value.claim.unseen if isinstance(value, ClaimExplanation) else value.pool.unseen
 
 
@@ -320,7 +320,7 @@ def negative(value: ClaimExplanation | PoolExplanation) -> bool:
 
 
 def explain_pool(context: PoolIndex, pool: ResourcePool) -> PoolExplanation:
-    """Return the pass over its claims only where all of them were read."""
+    """Return the explanation of a pool; with the pass over its claims only if all of them were read."""
     failed_reads = unseen_of_pool(context, pool)
     report = structs.replace(pool_report(context, pool), unseen=failed_reads, complete=is_whole(failed_reads))
     turns = turns_of(context, pool) if context.claims_known(pool) else ()
@@ -344,7 +344,7 @@ def _quotas(context: PoolIndex, pool: ResourcePool) -> Iterator[QuotaSums]:
 
 
 def _bounds(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
-    """Yield what the webhook refuses: only what claims hold is protected, and only against changes of the pool."""
+    """Yield the lower bounds of the pool: the webhook refuses a hard below what claims hold."""
     taken = {name: amount for name, amount in context.allocated_amounts(pool).items() if amount.nano > 0}
     for name, amount in sorted(taken.items()):
         yield f"{name} may be lowered to {amount}, which claims hold, and not be removed"
@@ -356,7 +356,7 @@ def _bounds(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
 
 
 def _list_deletion_effects(pool: ResourcePool, waiting: int, number: int) -> Iterator[str]:
-    """Yield what a deletion leads to; it is never refused. Source: the garbage collector goes by owner references."""
+    """Yield the effects of a deletion, which is never refused. The garbage collector follows owner references."""
     if pool.spec.config.delete_bound_resources:
         yield f"all of its claims are deleted ({number} allocated, {waiting} waiting), also those in use"
     else:

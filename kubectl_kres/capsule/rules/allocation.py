@@ -288,7 +288,7 @@ class _Pass:
         self._notations = {name: quantity.format for name, quantity in left.items()}
         #: What claims that did not fit ask for, who was first, and what was left then.
         self._requested: dict[str, Quantity] = {}
-        self._first: dict[str, ClaimKey] = {}
+        self._first_claims: dict[str, ClaimKey] = {}
         self._left: dict[str, Quantity] = {}
         #: Copies of the sums that turns refer to; None once the sums have changed.
         self._seen_room: Nanos | None = None
@@ -330,7 +330,7 @@ class _Pass:
 
     def exhausted(self) -> dict[str, Exhausted]:
         return {
-            name: Exhausted(self._left[name], requested, self._first[name])
+            name: Exhausted(self._left[name], requested, self._first_claims[name])
             for name, requested in self._requested.items()
         }
 
@@ -373,7 +373,7 @@ class _Pass:
         if self._seen_asked is None:
             self._seen_asked = dict(self._requested)
         short = sorted(name for name in candidate.requested if name in self._requested)
-        return ClaimTurn(candidate, "queue", tuple(short), queued=self._seen_asked, closed=self._first)
+        return ClaimTurn(candidate, "queue", tuple(short), queued=self._seen_asked, closed=self._first_claims)
 
     def _short(
         self,
@@ -391,7 +391,7 @@ class _Pass:
             requested_amounts = candidate.requested[name]
             quantity = self._requested.get(name)
             if quantity is None:
-                self._first[name] = key_of(candidate.claim)
+                self._first_claims[name] = key_of(candidate.claim)
                 self._left[name] = Quantity(room.get(name, 0), notations.get(name, "DecimalSI"))
             self._requested[name] = requested_amounts if quantity is None else quantity + requested_amounts
         self._seen_asked = None

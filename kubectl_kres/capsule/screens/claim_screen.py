@@ -14,7 +14,7 @@ from kubectl_kres.capsule.reports.common.needs import pooled_needs
 from kubectl_kres.capsule.reports.explain_claim_or_pool import ClaimExplanation, PoolOption, explain_claim
 from kubectl_kres.capsule.reports.pool.pools import pool_report
 from kubectl_kres.capsule.screens.claim_list import pool_place, short
-from kubectl_kres.capsule.screens.items import condition_item, turn_item, way_items
+from kubectl_kres.capsule.screens.items import condition_item, option_items, turn_item
 from kubectl_kres.capsule.screens.pool_data import scene_of
 from kubectl_kres.capsule.text.claim import VERBS, may_lines, state_lines, status_lines
 from kubectl_kres.capsule.text.claim_or_pool import claim_page, option_text
@@ -29,7 +29,7 @@ from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
 from kubectl_kres.tui.screens.outline import OutlinePane
-from kubectl_kres.tui.widgets.items import OutlineItem, Sections, said_item, warning_item
+from kubectl_kres.tui.widgets.items import OutlineItem, Sections, text_item, warning_item
 
 
 class ClaimPane(OutlinePane):
@@ -76,7 +76,7 @@ class ClaimPane(OutlinePane):
         claim_explanation, report, sections = self.answer, self.report, Sections()
         yield from sections.section("queue, up to its place", self._queue(claim_explanation))
         yield from sections.section("asks for", _amounts(report), ("ASKS", "LEFT", "LACKS"))
-        yield from sections.section("what would unblock it", way_items(report))
+        yield from sections.section("what would unblock it", option_items(report))
         yield from sections.section("warnings", map(warning_item, report.notes))
         yield from sections.section(
             "pools of its namespace", map(_option, claim_explanation.options), detail=claim_explanation.chosen
@@ -87,7 +87,7 @@ class ClaimPane(OutlinePane):
             title = f"quota {quota.subject.name}"
             yield from sections.section(title, _quota(report), ("USED", "HARD", "CLAIMS"))
         yield from sections.section("conditions", map(condition_item, claim_explanation.conditions), ("STATUS",))
-        yield from sections.section("last changed", map(said_item, last_edit_texts(report.edits)))
+        yield from sections.section("last changed", map(text_item, last_edit_texts(report.edits)))
         yield from sections.section("not visible", map(self._unseen_row, () if self.is_late else report.unseen))
 
     def _queue(self, claim_explanation: ClaimExplanation) -> Iterator[OutlineItem]:
@@ -96,7 +96,7 @@ class ClaimPane(OutlinePane):
             queue_turn for queue_turn in claim_explanation.turns if queue_turn.result == "kept" and not queue_turn.own
         ]
         if kept:
-            yield OutlineItem((), f"{len(kept)} hold something", said="enter: the pool", location=self.owner())
+            yield OutlineItem((), f"{len(kept)} hold something", note="enter: the pool", location=self.owner())
         index, report_waits = 0, self.report.is_waiting
         for queue_turn in claim_explanation.turns:
             index += queue_turn.result != "kept"
@@ -109,7 +109,7 @@ class ClaimPane(OutlinePane):
                 )
         if not claim_explanation.turns and self.report.state in WAITING:
             text = "the pool, or the claims of others, could not be read"
-            yield OutlineItem((), "not visible", said="still being read" if self.is_late else text, tone="warn")
+            yield OutlineItem((), "not visible", note="still being read" if self.is_late else text, tone="warn")
 
     def _queue_lines(self, item: OutlineItem, width: int) -> Iterator[Line]:
         """Yield the queue as a picture, with who gets in after each remedy, and what is compared at its own turn."""
@@ -130,7 +130,7 @@ class ClaimPane(OutlinePane):
     def _unseen_row(self, failed_read: FailedRead) -> OutlineItem:
         read = ReadRequest(failed_read.kind, failed_read.namespace, failed_read.name, required=failed_read.required)
         tone: Tone = "bad" if failed_read.required else "quiet"
-        return OutlineItem((), failed_read.kind, said=failed_read.message or failed_read.state, mark="?", tone=tone,
+        return OutlineItem((), failed_read.kind, note=failed_read.message or failed_read.state, mark="?", tone=tone,
                     about=lambda width: gap_lines(self.session, (read,), width))  # fmt: skip
 
     def text(self, width: int) -> Iterable[Line]:
@@ -150,9 +150,9 @@ class ClaimPane(OutlinePane):
 
 def _amounts(report: ClaimReport) -> Iterator[OutlineItem]:
     """Yield each resource; of a claim that has what it asks for, just that."""
-    known_items = {amount.name: amount for amount in report.amounts}
+    amounts_by_name = {amount.name: amount for amount in report.amounts}
     for name, asked in report.asks.items():
-        amount = known_items.get(name)
+        amount = amounts_by_name.get(name)
         if amount is None:
             yield OutlineItem((), name, (asked,))
             continue
@@ -186,7 +186,7 @@ def _option(pool_option: PoolOption) -> OutlineItem:
     )
     text = option_text(pool_option)
     ref, label = ObjectRef("ResourcePool", pool_option.pool), f"{pool_option.pool}{' (named)' * pool_option.named}"
-    return OutlineItem((), label, said=words, location=pool_place(pool_option.pool), ref=ref,
+    return OutlineItem((), label, note=words, location=pool_place(pool_option.pool), ref=ref,
                 about=lambda width: tone_lines("", wrap_text(text, width, rest="  ")))  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.widgets.items import OutlineItem
 
 
-def way_items(report: ClaimReport) -> Iterator[OutlineItem]:
+def option_items(report: ClaimReport) -> Iterator[OutlineItem]:
     """Yield the smallest change first; where there is none, why."""
     for number, option in enumerate(report.ways):
         commands = "\n".join(deed.command for deed in option.deeds if deed.command)
@@ -54,7 +54,7 @@ def turn_item(queue_turn: QueueTurn, index: int) -> OutlineItem:
     return OutlineItem(
         (),
         f"{f'{index}. ' if index else ''}{ref.key}",
-        said=text,
+        note=text,
         tone=tone,
         about=partial(_turn_lines, queue_turn),
         location=None if is_own else Location("object", ref=ref),

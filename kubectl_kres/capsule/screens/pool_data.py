@@ -32,9 +32,9 @@ class ClaimRowData:
         self.number = 0
         self._claims: Claims | None = None
         self._stamp: tuple[int, ...] = ()
-        self._made = self._cost = 0.0
+        self._made_at = self._cost = 0.0
         self._reports: dict[tuple[str, str], tuple[ResourcePoolClaim, ClaimReport]] = {}
-        self._whole: tuple[ResourcePoolClaim, ClaimReport | None] | None = None
+        self._full_report: tuple[ResourcePoolClaim, ClaimReport | None] | None = None
 
     def is_late(self, session: Session) -> bool:
         """Return whether something has changed since they were looked at, and it is not time yet for another look."""
@@ -46,7 +46,7 @@ class ClaimRowData:
 
     def look(self, session: Session) -> Claims:
         """Return all of them, looked at anew if it is time."""
-        rested = perf_counter() - self._made >= _TIMES * self._cost
+        rested = perf_counter() - self._made_at >= _TIMES * self._cost
         if self._claims is None or (rested and self._is_outdated(session)):
             began = thread_time()
             context = scene_of(session)
@@ -55,8 +55,8 @@ class ClaimRowData:
             context.waiting_claims("")
             self._claims, self._stamp, self.number = Claims(context), session.store.revision(*KINDS), self.number + 1
             cost = thread_time() - began
-            self._made, self._cost = perf_counter(), cost if cost > _LONG else 0.0
-            self._reports, self._whole = {}, None
+            self._made_at, self._cost = perf_counter(), cost if cost > _LONG else 0.0
+            self._reports, self._full_report = {}, None
         return self._claims
 
     def report(self, session: Session, claim: ResourcePoolClaim) -> ClaimReport:
@@ -74,10 +74,10 @@ class ClaimRowData:
     def computed_report(self, session: Session, claim: ResourcePoolClaim) -> ClaimReport | None:
         """Return the claim in full; None where its pool has so many claims that this takes its time."""
         claims = self.look(session)
-        if self._whole is None or self._whole[0] is not claim:
+        if self._full_report is None or self._full_report[0] is not claim:
             few = len(claims.index.of_pool(self.report(session, claim).pool)) <= FEW
-            self._whole = claim, claim_detail(claims, claim) if few else None
-        return self._whole[1]
+            self._full_report = claim, claim_detail(claims, claim) if few else None
+        return self._full_report[1]
 
 
 def rows_of(session: Session) -> ClaimRowData:

@@ -30,7 +30,7 @@ from kubectl_kres.capsule.reports.pool.pool_report import (
 )
 from kubectl_kres.capsule.reports.pool.pools import pool_report
 from kubectl_kres.capsule.screens.claim_list import brief_words
-from kubectl_kres.capsule.screens.items import condition_item, way_items
+from kubectl_kres.capsule.screens.items import condition_item, option_items
 from kubectl_kres.capsule.screens.pool_data import scene_of
 from kubectl_kres.capsule.screens.pool_list import use_bar
 from kubectl_kres.capsule.text.claim_or_pool import pool_page, users_head, users_page
@@ -48,7 +48,7 @@ from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.outline import OutlinePane
 from kubectl_kres.tui.screens.users import UsersPane
-from kubectl_kres.tui.widgets.items import OutlineItem, Sections, said_item, warning_item
+from kubectl_kres.tui.widgets.items import OutlineItem, Sections, text_item, warning_item
 
 
 class PoolUsersPane(UsersPane):
@@ -190,19 +190,19 @@ class PoolPane(OutlinePane):
         yield from sections.section("queue", self._queue(first), ("AGE",), order)
         if first is not None:
             name = f"{first.subject.namespace}/{first.subject.name}"
-            yield from sections.section("lets the first one in", way_items(first), detail=name)
+            yield from sections.section("lets the first one in", option_items(first), detail=name)
         yield from sections.section("warnings", map(warning_item, report.warnings))
         yield from sections.section("namespaces", map(_namespace, report.namespaces), ("HOLD",))
         yield from sections.section("claims that hold something", map(_holder, report.holders))
-        yield from sections.section("selectors", map(said_item, report.selectors))
-        yield from sections.section("counts", map(said_item, report.scopes))
-        yield from sections.section("options", map(said_item, report.options))
+        yield from sections.section("selectors", map(text_item, report.selectors))
+        yield from sections.section("counts", map(text_item, report.scopes))
+        yield from sections.section("options", map(text_item, report.options))
         yield from sections.section("conditions", map(condition_item, pool_explanation.conditions), ("STATUS",))
-        yield from sections.section("can it be changed", map(said_item, pool_explanation.bounds))
+        yield from sections.section("can it be changed", map(text_item, pool_explanation.bounds))
         yield from sections.section(
-            "if it is deleted, which is never refused", map(said_item, pool_explanation.follows)
+            "if it is deleted, which is never refused", map(text_item, pool_explanation.follows)
         )
-        yield from sections.section("last changed", map(said_item, last_edit_texts(report.edits)))
+        yield from sections.section("last changed", map(text_item, last_edit_texts(report.edits)))
 
     def _first_waiting_claim(self) -> ClaimReport | None:
         """Return the claim that waits first, with what would unblock it."""
@@ -229,7 +229,7 @@ class PoolPane(OutlinePane):
         for room in rooms if letters else ():
             drawn = f"{named_bar(room, letters, _BAR, ascii_only=ascii_only)}|"
             drawn += f" {room.wanted} wanted" if room.wanted is not None else ""
-            yield OutlineItem((), room.name, said=drawn, tone="warn" if room.wanted is not None else "", about=about)
+            yield OutlineItem((), room.name, note=drawn, tone="warn" if room.wanted is not None else "", about=about)
 
     def _queue(self, first: ClaimReport | None) -> Iterator[OutlineItem]:
         """Return who waits, behind a line whose pane has the picture: who blocks, who follows, and what remedies
@@ -239,10 +239,10 @@ class PoolPane(OutlinePane):
         options, ascii_only = first.ways if first is not None else (), self.session.setting.ascii_only
         about = partial(queue_lines, self.report, options, ascii_only=ascii_only)
         if any(about(_MEASURED)):
-            yield OutlineItem((), "all who wait", said="who blocks, who follows", tone="quiet", about=about)
+            yield OutlineItem((), "all who wait", note="who blocks, who follows", tone="quiet", about=about)
         if queue is None:
             text = "claims are still being read" if self.is_late else "claims could not be read"
-            yield OutlineItem((), "not visible", said=text, tone="warn")
+            yield OutlineItem((), "not visible", note=text, tone="warn")
         for queued in queue or ():
             yield _queued_row(queued, age_text(queued.created, now))
         if queue == ():
@@ -354,7 +354,7 @@ def _holder(holder: Holder) -> OutlineItem:
     return OutlineItem(
         (),
         f"{holder.subject.namespace}/{holder.subject.name}",
-        said=f"{holder.state or '?'}: {asks_words(holder.holds)}",
+        note=f"{holder.state or '?'}: {asks_words(holder.holds)}",
         tone=tone,
         location=Location("object", ref=holder.subject),
         ref=holder.subject,

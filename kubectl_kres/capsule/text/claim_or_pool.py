@@ -56,10 +56,10 @@ def rule_text(rule: RuleSummary) -> str:
     if rule.classes:
         parts.append(f"QoS class {', '.join(rule.classes)}")
     head = f"{rule.action} " if rule.action else ""
-    place_text = f" at {', '.join(rule.targets)}" if rule.targets else ""
+    targets_text = f" at {', '.join(rule.targets)}" if rule.targets else ""
     which = f", in namespaces with {rule.selector}" if rule.selector else ""
     quotas = f"makes {'; '.join(rule.quotas)}" if rule.quotas else ""
-    text = f"{head}{'; '.join(parts)}{place_text}" if parts else head.strip()
+    text = f"{head}{'; '.join(parts)}{targets_text}" if parts else head.strip()
     return f"{'; '.join(filter(None, (text, quotas)))}{which}"
 
 
@@ -254,7 +254,7 @@ def compared_text(compared: explain_claim_or_pool.Compared) -> str:
 
 
 def _left_out(kept: int, waiting: int) -> str:
-    """Return what of a pass is not shown."""
+    """Return how many turns of a pass are not shown."""
     parts = [f"{kept} claim{'s' * (kept != 1)} with an unchanged share"] if kept else []
     parts += [f"{waiting} more that wait{'s' * (waiting == 1)}"] if waiting else []
     return f"not shown: {' and '.join(parts)}" if parts else ""
@@ -291,7 +291,7 @@ def _term(path: str) -> str:
 def pool_page(
     pool_explanation: explain_claim_or_pool.PoolExplanation, *, steps: bool, ascii_only: bool, width: int, now: str = ""
 ) -> Iterator[Line]:
-    """Yield the same as ``explain_pool_lines``, not drawn yet."""
+    """Yield the lines of ``explain_pool_lines`` without colors."""
     yield from pool_lines(pool_explanation.pool, whole=True, ascii_only=ascii_only, width=width, now=now)
     if pool_explanation.pool.glimpse:
         return
@@ -312,13 +312,13 @@ def pool_page(
 
 
 def tenant_lines(tenant_explanation: TenantExplanation, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """Yield every line."""
+    """Yield every line about a Tenant."""
     for line in _page(tenant_explanation, width):
         yield draw(line, color=color)
 
 
 def users_lines(tenant_users: TenantUsers, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """Return who uses what its namespaces are allowed: every line."""
+    """Yield every line about who uses the quotas in the namespaces of a Tenant."""
     for line in users_page(tenant_users, width):
         yield draw(line, color=color)
 
@@ -331,7 +331,7 @@ def users_page(tenant_users: TenantUsers, width: int) -> Iterator[Line]:
 
 
 def users_head(tenant_users: TenantUsers, width: int) -> Iterator[Line]:
-    """Return how many namespaces there are, and what all of them use together."""
+    """Return the number of namespaces, and the sum of what they use."""
     count, limited = len(tenant_users.namespaces), len(tenant_users.tree)
     with_quotas = "" if limited == count else f", {limited or 'none'} with quotas"
     text = f"{tenant_users.tenant}: {count} namespace{'s' * (count != 1)}{with_quotas}"
@@ -342,7 +342,7 @@ def users_head(tenant_users: TenantUsers, width: int) -> Iterator[Line]:
 
 
 def tenant_row(tenant_explanation: TenantExplanation) -> Row:
-    """Return the row of one of many."""
+    """Return the row of a Tenant in a table."""
     tone, word = _verdict_word(tenant_explanation)
     return Row(tenant_explanation.tenant, word, tone, _format_tenant(tenant_explanation))
 
@@ -374,7 +374,7 @@ def _format_tenant(tenant_explanation: TenantExplanation) -> str:
 
 
 def tenant_head(tenant_explanation: TenantExplanation, width: int) -> Iterator[Line]:
-    """Yield whether a Tenant is within its quotas, its namespaces, and what is over."""
+    """Yield the head of a Tenant: whether it is within its quotas, its namespaces, and what is exceeded."""
     tone, word = _verdict_word(tenant_explanation)
     first, *rest = wrap_text(
         f"{word}: {tenant_explanation.tenant}: {_format_tenant(tenant_explanation)}", width, rest="  "
@@ -416,7 +416,7 @@ def _item_lines(tenant_explanation: TenantExplanation, item: TenantItem) -> Iter
 
 
 def use_text(tenant_explanation: TenantExplanation, use: TenantUse) -> str:
-    """Return what all namespaces use of one resource, and how much that is too much."""
+    """Return what all namespaces use of one resource, and by how much that exceeds the quota."""
     if tenant_explanation.scope != "Tenant":
         return f"{use.hard} for each namespace, {use.used} used over all"
     parts = [f"used {use.used} of {use.hard}"]

@@ -48,7 +48,7 @@ def split(
     Raises click.UsageError for unknown flags and missing values, in kubectl's words, and for kubectl's flags that do
     not exist here. Source: spf13/pflag parseArgs.
     """
-    known_items = {name: flag for flag in flags if isinstance(flag, click.Option) for name in flag.opts}
+    flags_by_option = {name: flag for flag in flags if isinstance(flag, click.Option) for name in flag.opts}
     rest = list(arguments)[::-1]
     given_flags: list[GivenFlag] = []
     words: list[str] = []
@@ -60,9 +60,9 @@ def split(
         if not _is_flag(word):
             words.append(word)
         elif word.startswith("--"):
-            given_flags.append(_read_long_flag(word, rest, known_items, ctx))
+            given_flags.append(_read_long_flag(word, rest, flags_by_option, ctx))
         else:
-            given_flags += _short(word, rest, known_items, ctx)
+            given_flags += _short(word, rest, flags_by_option, ctx)
     return CommandLine(tuple(given_flags), tuple(words))
 
 
@@ -74,16 +74,17 @@ def values(
     Raises click.UsageError for a flag before the command that the command does not take.
     """
     own_flags = tuple(own_flags)
-    known_items = {flag.name: flag for flag in flags}
+    flags_by_field = {flag.name: flag for flag in flags}
     overruled = {flag.field for flag in own_flags}
     for flag in before:
-        if flag.field not in known_items:
+        if flag.field not in flags_by_field:
             raise unknown(flag.name, (), ctx)
     result: dict[str, list[str | bool]] = {}
     for flag in (*(flag for flag in before if flag.field not in overruled), *own_flags):
         result.setdefault(flag.field, []).append(flag.value)
     return {
-        field: given_flags if known_items[field].multiple else given_flags[-1] for field, given_flags in result.items()
+        field: given_flags if flags_by_field[field].multiple else given_flags[-1]
+        for field, given_flags in result.items()
     }
 
 

@@ -52,7 +52,7 @@ def plan(options: Options, words: tuple[str, ...]) -> run_loop.Query:
 
 
 def _baseline(path: str) -> frozenset[tuple[str, str, str]]:
-    """What is known already: the findings that ``-o json`` printed."""
+    """Return the keys of known findings, from a document that ``-o json`` printed."""
     try:
         document = msgspec.json.decode(Path(path).read_bytes())
     except OSError as error:
@@ -82,7 +82,7 @@ class CheckPage(run_loop.Page):
 
     def __init__(self, options: Options, codes: Collection[str], baseline: Collection[tuple[str, str, str]]) -> None:
         super().__init__(options)
-        self._codes, self._known = codes, baseline
+        self._codes, self._baseline = codes, baseline
         self._looked_at = ""
         self._beyond = 0
         self._complete = True
@@ -106,7 +106,7 @@ class CheckPage(run_loop.Page):
         spaces = objects = 0
         for context in check_contexts(source, inputs, self.options, options):
             spaces, objects = spaces + bool(context.namespace), objects + len(context.subjects)
-            for check_finding in mark_known(check(context, self._codes), self._known):
+            for check_finding in mark_known(check(context, self._codes), self._baseline):
                 if len(kept[check_finding.severity]) < MOST:
                     kept[check_finding.severity].append(located(check_finding))
                 else:
@@ -140,7 +140,7 @@ class CheckPage(run_loop.Page):
         return text.lines(check_findings, self._looked_at, self._beyond, color=self.color, width=self.width)
 
     def _briefly(self, check_findings: Sequence[CheckFinding]) -> Iterator[str]:
-        """The findings that count in five lines at most, and how many there are."""
+        """Yield the worst findings in at most five lines, and how many there are."""
         for check_finding in check_findings:
             if check_finding.counts:
                 yield from self.brief(text.brief(check_finding))()
@@ -153,7 +153,7 @@ def _format_count(number: int, noun: str) -> str:
 
 
 class _Located:
-    """Gives findings the place where their objects stand in files, and their commands the same source."""
+    """Adds to findings the file and line of their object, and to their commands the flags of the source."""
 
     def __init__(self, inputs: Input, flags: str) -> None:
         self._flags = f" {flags}" if flags else ""

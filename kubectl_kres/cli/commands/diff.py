@@ -55,9 +55,9 @@ class DiffPage(Page):
     def __init__(self, options: Options, *, after_change: bool = False) -> None:
         """``after_change``: the files are a change, and what is named is asked about after it."""
         super().__init__(options)
-        self._applied = FilesApplied(options, after_change=after_change)
+        self._files_applied = FilesApplied(options, after_change=after_change)
         self.width = width(wide=False)
-        self._changed = 0
+        self._changed_count = 0
         self._listed = False
         self._many: Differences | None = None
         self._patterns = render.Patterns(color=self.color, width=self.width)
@@ -67,10 +67,10 @@ class DiffPage(Page):
     ) -> Iterator[ObjectAnswer]:
         """Of a list it is noted how much of it differs: stdout may be applied as a patch."""
         if self.options.filenames and not self.options.selector:
-            self._applied.read(source, inputs)
+            self._files_applied.read(source, inputs)
         yield from super().run(request_context, source, inputs, run_summary)
         if self._listed:
-            run_summary.note(f"{self._changed} of {run_summary.count} objects differ")
+            run_summary.note(f"{self._changed_count} of {run_summary.count} objects differ")
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The differences of some objects; one that cannot be compared is missed."""
@@ -79,13 +79,13 @@ class DiffPage(Page):
             yield from self._pods(batch, run_summary)
             return
         asked = [subject.ref for subject in batch.selection.subjects]
-        batch = batch._replace(store=self._applied.store(batch.store, batch.options.server, asked))
+        batch = batch._replace(store=self._files_applied.store(batch.store, batch.options.server, asked))
         for subject, difference in run_summary.answer_each(batch.selection.subjects, partial(_difference, batch)):
             if difference is None:
                 run_summary.add_answer((), complete=True, negative=False)
                 continue
             run_summary.add_answer(difference.unseen, complete=difference.complete, negative=difference.changed)
-            self._changed += difference.changed
+            self._changed_count += difference.changed
             of_lists = batch.selection.listed and self.options.output in {*DOCUMENTS, "brief"}
             unchanged = self.options.output == "name" or of_lists
             if difference.changed or not unchanged:
@@ -119,7 +119,7 @@ class DiffPage(Page):
             else:
                 changed, failed_reads, complete, answer = False, (), True, None
             run_summary.add_answer(failed_reads, complete=complete, negative=changed)
-            self._changed += changed
+            self._changed_count += changed
             if changed and answer is not None:
                 yield answer
 

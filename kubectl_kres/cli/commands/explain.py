@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
-    """One object in full; of several a line each, and how many are refused. With ``--resize`` another answer."""
+    """Return the query: one object in full, several with a line each. Some flags have queries of their own."""
     if options.output == "describe":
         from kubectl_kres.cli.variants import describe
 
@@ -76,7 +76,7 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
 
 
 def _explainer(kind: Kind | None) -> type[Explainer] | None:
-    """The explainer of a system's kind; None: the command explains the objects itself."""
+    """Return the explainer of a system's kind; None: the command explains the objects itself."""
     if kind is None or answers_about(kind).explained in {"", "pod", "policy"}:
         return None
     from kubectl_kres.cli.explainer import explainer_of
@@ -114,26 +114,26 @@ def _list_read_requests(store: Store, subject: Subject) -> tuple[ReadRequest, ..
 
 
 def _nodes_of_list(store: Store, subjects: Sequence[Subject]) -> tuple[ReadRequest, ...]:
-    """What the scheduler looks at for listed pods that wait for a node."""
+    """Return what the scheduler looks at for listed pods that wait for a node."""
     from kubectl_kres.reports.pod.scheduling_needs import list_node_needs, waiting_pods
 
     return list_node_needs(store, waiting_pods(store, subjects))
 
 
 class ExplainPage(Page):
-    """Explanations: one object in full, of several a line each."""
+    """The explanations: one object in full, several objects with a line each."""
 
     kind = "Explanation"
     most_rows = 500
 
     def __init__(self, options: Options, *, after_change: bool = False) -> None:
-        """``after_change``: the files are a change, and what is named is asked about after it."""
+        """``after_change``: the files are a change, and the named objects are explained as they are after it."""
         super().__init__(options)
-        self._applied: FilesApplied | None = None
+        self._files_applied: FilesApplied | None = None
         if options.filenames:
             from kubectl_kres.cli.files_applied import FilesApplied
 
-            self._applied = FilesApplied(options, after_change=after_change)
+            self._files_applied = FilesApplied(options, after_change=after_change)
         self._words: list[str] = []
         self._blocks = 0
         self._lined = False
@@ -141,10 +141,10 @@ class ExplainPage(Page):
         self._explainers: dict[type[Explainer], Explainer] = {}
         self._outlines: tuple[Store, Outlines] | None = None
         self._rows: object_list.Rows | None = None
-        self._alike: TextOnlyDifference[Explanation] | None = None
+        self._similar: TextOnlyDifference[Explanation] | None = None
         self._table: object_list.PrintedTable | None = None
         #: What objects of the table are called by their names alone: those of the first of its kinds.
-        self._plain: set[str] = set()
+        self._plain_kinds: set[str] = set()
         self._combined: CombinedAnswer | None = None
         #: The server's sentences of the refusals that are shown.
         self._refusals: list[str] = []
@@ -153,9 +153,9 @@ class ExplainPage(Page):
     def run(
         self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
-        """The answers; of several objects of files also whether they fit together."""
-        if self._applied and not (self.options.selector or self.options.container or self.options.question):
-            self._applied.read(source, inputs)
+        """Yield the answers; for several objects of files also whether they fit together."""
+        if self._files_applied and not (self.options.selector or self.options.container or self.options.question):
+            self._files_applied.read(source, inputs)
             self._inputs = inputs
         yield from super().run(request_context, source, inputs, run_summary)
         combined = self._combined
@@ -166,8 +166,8 @@ class ExplainPage(Page):
                 yield ObjectAnswer(None, combined)
 
     def _with_files(self, batch: AnswerBatch) -> AnswerBatch:
-        """The batch with what its objects are evaluated with."""
-        applied = self._applied
+        """Return the batch with the store that its objects are evaluated with."""
+        applied = self._files_applied
         if applied is None:
             return batch
         several = applied.files is not None and applied.files.several
@@ -188,7 +188,7 @@ class ExplainPage(Page):
         return batch._replace(store=applied.store(batch.store, batch.options.server, asked))
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
-        """The explanations of some objects; one without an explanation is missed."""
+        """Yield the explanations of a batch; for an object without one the error is added."""
         self._left_out += batch.selection.left_out
         read, batch = batch, self._with_files(batch)
         for subject in batch.selection.subjects:
@@ -218,7 +218,7 @@ class ExplainPage(Page):
                 run_summary.note_printed(result.unseen)
 
     def _record_pod_states(self, run_summary: RunSummary, result: Any, state: RunState | None) -> None:
-        """Whether its pods exist and are ready, which ``--until`` may wait for."""
+        """Note whether the pods exist and are ready, for ``--until``."""
         from kubectl_kres.reports.run_state.workload_state import is_ready, is_there
 
         for word, reached in (("exist", is_there), ("ready", is_ready)):
@@ -227,12 +227,12 @@ class ExplainPage(Page):
 
     @property
     def shows_all(self) -> bool:
-        """Whether all that is known is shown, not the short page."""
+        """Whether the whole answer is shown, not the short page."""
         return self.options.whole or self.options.steps or self.options.output == "wide"
 
     @property
     def _shows_whole_object(self) -> bool:
-        """Whether one object is shown with all that there is to say."""
+        """Whether an object is shown with all of its containers and values."""
         options = self.options
         return options.output in {"text", "wide"} and not (options.container or options.question)
 
@@ -246,18 +246,18 @@ class ExplainPage(Page):
             yield answer
 
     def _row(self, subject: Subject, report: Any, row: Callable[[], object_list.Row]) -> ObjectAnswer:
-        """An object that is shown by a row of the table."""
+        """Return the answer for an object that is a row of the table."""
         if self.options.output not in {"text", "wide"}:
             return ObjectAnswer(subject, report)
         self.as_table = True
         return ObjectAnswer(subject, report, row=row())
 
     def table(self, answers: Sequence[ObjectAnswer]) -> Iterator[str]:
-        """A table of the objects, and what is drawn in another way."""
+        """Yield the lines of the table, and of answers that are no rows."""
         return self._render_answers(answers, more=False)
 
     def piece(self, answers: Sequence[ObjectAnswer]) -> Iterator[str]:
-        """The next rows of a long table."""
+        """Yield the next rows of a long table."""
         return self._render_answers(answers, more=True)
 
     def _render_answers(self, answers: Sequence[ObjectAnswer], *, more: bool) -> Iterator[str]:
@@ -269,8 +269,8 @@ class ExplainPage(Page):
 
             wide = self.options.output == "wide"
             cut = self.width if is_terminal() and not wide else 0
-            self._table, self._plain = object_list.PrintedTable(width=cut, wide=wide, color=self.color), kinds
-        several = len(kinds | self._plain) > 1
+            self._table, self._plain_kinds = object_list.PrintedTable(width=cut, wide=wide, color=self.color), kinds
+        several = len(kinds | self._plain_kinds) > 1
 
         def name(ref: ObjectRef) -> str:
             return qualified_name(by_ref[ref]) if several and ref in by_ref else ref.name
@@ -282,7 +282,7 @@ class ExplainPage(Page):
                 yield from answer.lines()
 
     def _line(self, word: str) -> None:
-        """An object is shown by one line, and counted at the end by this word."""
+        """Note an object that has one line, and the word that counts it in the last line."""
         if self.options.output in {"text", "wide"}:
             self._words.append(word)
             self._lined = True
@@ -311,7 +311,7 @@ class ExplainPage(Page):
         )
 
     def _document(self, batch: AnswerBatch, subject: Subject) -> tuple[Explanation, ObjectAnswer]:
-        """Of a list in JSON, those that are alike are explained twice, and the others written after the first."""
+        """Return the explanation for a document. In a list as JSON similar objects share the text of the first."""
         from kubectl_kres.cli.output.documents import CustomFormat, TextOnlyDifference
         from kubectl_kres.render.text import data
         from kubectl_kres.reports.common.system import likeness_of
@@ -322,7 +322,7 @@ class ExplainPage(Page):
             batch.many and options.output == "json" and not (options.watch or isinstance(options.output, CustomFormat))
         )
         like = likeness_of(batch.store, subject, batch.options) if is_drawn else None
-        known = self._alike.previous_text(like) if like is not None and self._alike is not None else None
+        known = self._similar.previous_text(like) if like is not None and self._similar is not None else None
         if known is not None:
             return known[0], ObjectAnswer(subject, known[1])
         explanation = explain(batch.store, subject, batch.options)
@@ -331,12 +331,12 @@ class ExplainPage(Page):
         if like is None or any(failed_read.required for failed_read in explanation.unseen):
             return explanation, ObjectAnswer(subject, report)
         item = data.item(report)
-        self._alike = self._alike or TextOnlyDifference()
-        self._alike.record_answer(like, explanation, item)
+        self._similar = self._similar or TextOnlyDifference()
+        self._similar.record_answer(like, explanation, item)
         return explanation, ObjectAnswer(subject, item)
 
     def _brief(self, *, many: bool) -> bool:
-        """Whether no more than a line is shown of an object."""
+        """Whether an object is shown by a single line."""
         options = self.options
         asked = options.steps or options.container or options.question
         return options.output == "name" or (many and not asked and options.output not in {*DOCUMENTS, "brief"})
@@ -356,7 +356,7 @@ class ExplainPage(Page):
         return self._rows.row(outline)
 
     def _policy(self, batch: AnswerBatch, subject: Subject) -> tuple[PolicyExplanation, ObjectAnswer]:
-        """Of what bounds pods, or is counted beside them; loaded for that alone."""
+        """Return the explanation of a policy, or of an object that quotas count; its modules are imported here."""
         from kubectl_kres.render.quota import policy as drawn
         from kubectl_kres.reports.namespace.explain_policy import explain_policy
 
@@ -389,7 +389,7 @@ class ExplainPage(Page):
         return policy_explanation, ObjectAnswer(subject, policy_explanation, lambda: [*gap, *draw_whole()])
 
     def _has_conflict(self, value: Any) -> bool:
-        """Whether policies contradict each other, or more is used than they let."""
+        """Whether policies contradict each other, or more is used than they allow."""
         from kubectl_kres.render.quota.policy import policy_word
 
         return policy_word(value)[0] in {"conflict", "over"}
@@ -415,19 +415,19 @@ class ExplainPage(Page):
         return lambda: [*gap, *draw_whole(), *[""] * many]
 
     def _explain_command(self, subject: Subject) -> str:
-        """The command that gives the whole answer."""
+        """Return the command that prints the whole answer."""
         from kubectl_kres.cli.args.flags import explain_command
 
         return explain_command(self.options, subject.ref, subject.file)
 
     def _repeats_refusals(self, combined: CombinedAnswer) -> bool:
-        """Whether the files together say no more than what was shown of their objects."""
+        """Whether the refusals of the files together were all printed for single objects."""
         if combined.workloads or combined.lacks or not combined.refused:
             return False
         return all(any(text in refused.message for text in self._refusals) for refused in combined.refused)
 
     def closing_lines(self, run_summary: RunSummary) -> Iterator[str]:
-        """The counts, and what of the files nothing looks at."""
+        """Yield the counts, and the objects of files that were not looked at."""
         del run_summary
         if self._lined:
             yield render.count_line(self._words)

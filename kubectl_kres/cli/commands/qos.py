@@ -87,7 +87,7 @@ class QosPage(Page):
     def __init__(self, options: Options) -> None:
         super().__init__(options)
         self._classes: dict[str, int] = {}
-        self._refused = self._differing = 0
+        self._refused_count = self._differing_count = 0
         self._figures = False
         self._reaches = ClassChangeCache()
 
@@ -107,8 +107,8 @@ class QosPage(Page):
         for subject, pod_quality in run_summary.answer_each(batch.selection.subjects, answer):
             if not shows_all and options.output != "name":
                 self._classes[pod_quality.qos.name] = self._classes.get(pod_quality.qos.name, 0) + 1
-                self._refused += bool(pod_quality.refused)
-                self._differing += pod_quality.differs
+                self._refused_count += bool(pod_quality.refused)
+                self._differing_count += pod_quality.differs
                 self._figures = self._figures or render.has_figures(pod_quality)
             drawn: Callable[[], Iterable[str]] = partial(self._lines, pod_quality, many=batch.many, shows_all=shows_all)
             if options.output == "brief":
@@ -136,7 +136,7 @@ class QosPage(Page):
         """The counts."""
         del run_summary
         if self._classes:
-            yield render.count_line(self._classes, self._refused, self._differing)
+            yield render.count_line(self._classes, self._refused_count, self._differing_count)
         if self._figures:
             yield from wrap_text(render.SHORT_SAID, self.width, rest="  ")
 

@@ -75,8 +75,8 @@ class QuotaPage(Page):
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
-        self._plain = options.ascii or not speaks_unicode()
-        self._shown = 0
+        self._ascii_only = options.ascii or not speaks_unicode()
+        self._shown_count = 0
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The quotas of a turn."""
@@ -110,8 +110,8 @@ class QuotaPage(Page):
     def _build_answer(self, subject: Subject, quota: ResourceQuota | None, report: QuotaReport) -> ObjectAnswer:
         if self.options.output == "brief":
             return ObjectAnswer(subject, report, self.brief(render.brief(report, same_source(self.options))))
-        self._shown += 1
-        return ObjectAnswer(subject, report, partial(self._lines, quota, report, first=self._shown == 1))
+        self._shown_count += 1
+        return ObjectAnswer(subject, report, partial(self._lines, quota, report, first=self._shown_count == 1))
 
     def _lines(self, quota: ResourceQuota | None, report: QuotaReport, *, first: bool) -> Iterator[str]:
         yield from [""] * (not first)
@@ -119,7 +119,7 @@ class QuotaPage(Page):
             yield from [""] * (not first)
             yield from describe.quota_lines([quota_block(quota)])
         else:
-            yield from render.lines(report, ascii_only=self._plain, color=self.color, width=self.width)
+            yield from render.lines(report, ascii_only=self._ascii_only, color=self.color, width=self.width)
 
 
 class FitPage(Page):
@@ -129,23 +129,27 @@ class FitPage(Page):
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
-        self._applied: FilesApplied | None = None
+        self._files_applied: FilesApplied | None = None
         if options.filenames:
             from kubectl_kres.cli.files_applied import FilesApplied
 
-            self._applied = FilesApplied(options, after_change=False)
+            self._files_applied = FilesApplied(options, after_change=False)
 
     def run(
         self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
         """Quotas of files count what is there."""
-        if self._applied is not None:
-            self._applied.read(source, inputs)
+        if self._files_applied is not None:
+            self._files_applied.read(source, inputs)
         yield from super().run(request_context, source, inputs, run_summary)
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The one object that was asked about."""
-        store = batch.store if self._applied is None else self._applied.store(batch.store, batch.options.server, ())
+        store = (
+            batch.store
+            if self._files_applied is None
+            else self._files_applied.store(batch.store, batch.options.server, ())
+        )
         for subject, item in run_summary.answer_each(
             batch.selection.subjects, lambda subject: fit(store, subject, batch.options)
         ):
@@ -166,7 +170,7 @@ class DeniedPage(Page):
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
-        self._refused = 0
+        self._refused_count = 0
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The refused workloads of a turn."""
@@ -176,7 +180,7 @@ class DeniedPage(Page):
             if item is None:
                 run_summary.add_answer((), complete=True, negative=False)
                 continue
-            self._refused += 1
+            self._refused_count += 1
             draw_whole: Callable[[], Iterable[str]] = partial(
                 render_fit.denied_lines, item, now=batch.options.now, color=self.color, width=self.width
             )
@@ -188,7 +192,7 @@ class DeniedPage(Page):
     def closing_lines(self, run_summary: RunSummary) -> Iterator[str]:
         """How many are refused."""
         if run_summary.count and self.options.output not in {"name", "brief"}:
-            yield render_fit.denied_count(self._refused, run_summary.count)
+            yield render_fit.denied_count(self._refused_count, run_summary.count)
 
 
 def _count(options: Options, run_summary: RunSummary, value: QuotaReport | Fit | Denied, *, negative: bool) -> None:

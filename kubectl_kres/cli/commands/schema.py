@@ -60,7 +60,7 @@ def schema(command: str) -> dict[str, Any]:
     """The schema of a command's document, made from the types of its report."""
     module, name, kind = ANSWERS[command]
     types = [(module, name), *MORE.get(command, ())]
-    answers = [getattr(import_module(place_text), what) for place_text, what in types]
+    answers = [getattr(import_module(module_name), what) for module_name, what in types]
     items, definitions = msgspec.json.schema_components(answers, ref_template="#/$defs/{name}")
     for definition in definitions.values():
         if "description" in definition:

@@ -66,7 +66,7 @@ _STEPS = ("filenames", "delete", "scale", "sets", "release", "evict")
 
 
 def run(options: Options, words: tuple[str, ...]) -> int:
-    """What is different after the steps; with ``--from`` what is between two moments."""
+    """Print what differs after the steps; with ``--from`` what differs between two snapshots. Return the exit code."""
     if words:
         raise UsageError(f'simulate takes no arguments, only flags: "{words[0]}"')
     if _is_upgrade(options):
@@ -81,7 +81,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
 
 
 def _is_upgrade(options: Options) -> bool:
-    """Whether the version is the change: nothing else is; files are objects where there is no cluster beside them."""
+    """Return whether a version is the change, since no step is; without a cluster the files are its objects."""
     steps = {item.field for item in click.get_current_context().obj or ()} & {*_STEPS, "rollouts"}
     moments = options.before or options.after
     return bool(options.kube_version) and not moments and (not steps or (options.offline and steps == {"filenames"}))
@@ -133,7 +133,7 @@ def _change(options: Options, items: Items, run_summary: RunSummary) -> int:
 
 @contextmanager
 def _source(options: Options) -> Iterator[ObjectSource]:
-    """What there is without the files, which are no policies here but steps."""
+    """Open the source without the files, which are steps here."""
     if options.offline:
         from kubectl_kres.cli.source.offline import OfflineSource
 
@@ -144,7 +144,7 @@ def _source(options: Options) -> Iterator[ObjectSource]:
 
 
 def _rollouts(options: Options, steps: Sequence[object]) -> Rollouts:
-    """Without steps the rollouts are the change."""
+    """Return the rollouts to simulate; without steps they are the change."""
     return Rollouts(options.rollouts if steps else 0, options.rollouts)
 
 
@@ -153,7 +153,7 @@ def _concerns_runs(steps: Sequence[GivenStep]) -> bool:
 
 
 def _configures(steps: Sequence[GivenStep]) -> bool:
-    """Whether something changes that runs of all namespaces depend on."""
+    """Return whether something changes that runs of all namespaces depend on."""
     return any(item.kind is not None and item.kind.kind in {"ConfigMap", *OF_CLUSTER} for item in steps)
 
 
@@ -177,7 +177,7 @@ def _with_runs(
 def _with_nodes(
     source: ObjectSource, change: ChangeWithPods, steps: Sequence[PlacedStep], options: EvaluationOptions
 ) -> ChangeReport:
-    """With what nodes say to new pods; nothing is read where no pod is created."""
+    """Return the report with the nodes for new pods; nodes are not read if no pod is created."""
     if not change.pods.created:
         return change.report
     from kubectl_kres.reports.changes.nodes import change_node_needs, with_nodes
@@ -202,7 +202,7 @@ def _list_step_namespaces(steps: Sequence[object], default: str) -> tuple[str, .
 
 
 def _read(options: Options, source: ObjectSource, steps: Sequence[GivenStep]) -> tuple[Store, tuple[str, ...], str]:
-    """The store with all that is needed, the namespaces that are looked at, and the one of what names none."""
+    """Return the filled store, the namespaces to simulate, and the default namespace."""
     if options.offline:
         default = (*options.namespaces, "default")[0]
         store = source.store
@@ -231,14 +231,14 @@ def _read(options: Options, source: ObjectSource, steps: Sequence[GivenStep]) ->
 def _read_policies(
     source: ObjectSource, spaces: Sequence[str], given_steps: Iterable[GivenStep] = (), default: str = ""
 ) -> None:
-    """What else decides about pods; policies are known once their bindings are read, parameters after these."""
+    """Read admission policies: bindings first, then the policies they name, then their parameters."""
     steps = [(item.step, item.namespace or default) for item in given_steps]
     for _ in range(3):
         source.fill(plugin_needs(source.store, spaces, steps))
 
 
 def _moves_quotas(steps: Sequence[GivenStep]) -> bool:
-    """Whether a pool or a namespace changes, so that quotas of any namespace can."""
+    """Return whether a pool or a namespace changes, so that quotas of any namespace can change."""
     return any(step.kind is not None and step.kind.kind in {"ResourcePool", "Namespace"} for step in steps)
 
 
@@ -258,7 +258,7 @@ def _add_notes(
     assumptions: Sequence[str],
     left: Sequence[FailedRead] = (),
 ) -> ChangeReport:
-    """``left``: objects of the change that are not followed."""
+    """Add notes to the report. ``left``: objects of the change that are not simulated."""
     whole = tuple(find_unread(store, (read for read in namespace_needs([""]) if read.required)))
     failed_reads = (
         tuple(find_unread(store, (read for read in namespace_needs(spaces) if read.required))) if whole else ()
@@ -277,7 +277,7 @@ def _add_notes(
 
 
 def _compare_snapshots(options: Options, items: Items, run_summary: RunSummary) -> int:
-    """Two moments: what changed, and which workloads lost by it."""
+    """Return the comparison of two snapshots: what changed, and which workloads lost by it."""
     if not options.before:
         raise UsageError("--to goes with --from FILE")
     if _ordered_flags():
@@ -343,7 +343,7 @@ def _print_report(
 
 
 def _explain_command(options: Options, ref: ObjectRef) -> str:
-    """The command that explains a workload after the change; empty where none can make it."""
+    """Return the command that explains a workload after the change; empty if no command can."""
     if any(getattr(options, name) for name in (*_STEPS, "before") if name != "filenames"):
         return ""
     return explain_command(options, ref)

@@ -300,8 +300,8 @@ def _report_unread(coverage: Mapping[ReadRequest, Coverage], access: str) -> boo
         if not coverage.is_known and BY_KIND[read.kind].listed and read.kind not in _TOLD_ALREADY
     }
     for read, gap in gaps.items():
-        place_text = f" in namespace {read.namespace}" if read.namespace else ""
-        print_stderr(f"{BY_KIND[read.kind].qualified_name}{place_text} could not be read: {_format_coverage(gap)}")
+        namespace_text = f" in namespace {read.namespace}" if read.namespace else ""
+        print_stderr(f"{BY_KIND[read.kind].qualified_name}{namespace_text} could not be read: {_format_coverage(gap)}")
         for hint in filter(None, (gap.hint, may_i(gap.message, access) if gap.state == "denied" else "")):
             print_stderr(hint)
     return any(read.kind in _NEEDED or gap.state == "failed" for read, gap in gaps.items())

@@ -100,8 +100,8 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     yield f"Rules: Kubernetes {client['rules']['oldest']} to {client['rules']['newest']}"
     if server is None:
         return
-    place_text = f" (context {server['context']})" if server["context"] else ""
-    yield sanitize_text(f"Server Version: {server['gitVersion'] or 'unknown'}{place_text}")
+    context_text = f" (context {server['context']})" if server["context"] else ""
+    yield sanitize_text(f"Server Version: {server['gitVersion'] or 'unknown'}{context_text}")
     yield sanitize_text(f"Server: {server['server']}")
     acting = f", acting as {server['impersonate']}" if server["impersonate"] else ""
     if server["username"]:

@@ -24,10 +24,10 @@ FORMS = {"jsonpath": "TEMPLATE", "custom-columns": "SPEC"}
 
 
 class CustomFormat(str):
-    """It is ``json`` for all that asks; ``of`` makes the text of the document."""
+    """It is ``json`` for all that asks; ``render_document`` returns the text of the document."""
 
-    __slots__ = ("of",)
-    of: Callable[[Mapping[str, Any]], str]
+    __slots__ = ("render_document",)
+    render_document: Callable[[Mapping[str, Any]], str]
 
     def __new__(cls, asked: str) -> Self:
         """``asked`` is what follows ``-o``. Raises UsageError for what cannot be read."""
@@ -37,10 +37,10 @@ class CustomFormat(str):
         form, _, text = asked.partition("=")
         if form == "jsonpath":
             parts = jsonpath.parse(text)
-            result.of = lambda document: jsonpath.render_template(parts, document)
+            result.render_document = lambda document: jsonpath.render_template(parts, document)
         else:
             columns = jsonpath.columns(text)
-            result.of = lambda document: "".join(
+            result.render_document = lambda document: "".join(
                 f"{line}\n" for line in jsonpath.table(columns, document.get("items", [document]))
             )
         return result
@@ -56,7 +56,7 @@ _PIECE = 1 << 16
 def format_document(document: Mapping[str, Any], output: str) -> str:
     """Return a document as JSON or YAML, with a newline at its end, or in the user's form."""
     if isinstance(output, CustomFormat):
-        return output.of(msgspec.json.decode(data.to_json_bytes(document)))
+        return output.render_document(msgspec.json.decode(data.to_json_bytes(document)))
     return data.to_json(dict(document)) + "\n" if output == "json" else data.to_yaml(dict(document))
 
 

@@ -260,8 +260,8 @@ def may_i(message: str, access: str) -> str:
     if match is None:
         return ""
     resource = f"{match['resource']}.{match['group']}" if match["group"] else match["resource"]
-    place_text = f" -n {match['namespace']}" if match["namespace"] else " -A" if match["wide"] else ""
-    return f"Check with: kubectl auth can-i {match['verb']} {resource}{place_text}{f' {access}' if access else ''}"
+    namespace_flag = f" -n {match['namespace']}" if match["namespace"] else " -A" if match["wide"] else ""
+    return f"Check with: kubectl auth can-i {match['verb']} {resource}{namespace_flag}{f' {access}' if access else ''}"
 
 
 def _tell_usage(error: click.UsageError) -> None:

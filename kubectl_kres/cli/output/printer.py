@@ -92,7 +92,7 @@ class Progress:
     _standing: ClassVar[Progress | None] = None
 
     def __init__(self) -> None:
-        self._shown = False
+        self._is_visible = False
         self._began = time.monotonic()
         self._next = self._began + _SILENT
         self._terminal = sys.stderr is not None and sys.stderr.isatty()
@@ -115,14 +115,14 @@ class Progress:
         now = time.monotonic()
         if self._terminal and now >= self._next:
             self._next = now + _EVERY
-            self._shown = True
+            self._is_visible = True
             Progress._standing = self
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
         """Leave nothing on the terminal."""
-        if self._shown:
-            self._shown = False
+        if self._is_visible:
+            self._is_visible = False
             Progress._standing = None
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 

@@ -1,4 +1,4 @@
-"""The objects that a command is asked about, each with all that its answer needs in the store."""
+"""The selection of objects that a command answers for. What their answers need is read into the store."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Selection(NamedTuple):
-    """Objects whose answers can be made now, from the store as it is until the next ones are asked for.
+    """Objects that can be answered for now. The store holds what they need until the next selection is asked for.
 
     missing: what was named and cannot be read, each with its error. listed: they are a part of a list, whose policies
     could be read but for ``unseen``, of which what is not required stands beside the answer. shared: the namespace
@@ -130,7 +130,7 @@ def _after_change(
     find_reads: Wants,
     takes: Callable[[Kind], bool],
 ) -> Selection:
-    """Return what is named, as the files have it where they hold it."""
+    """Return the named objects; those that the files hold are taken from the files."""
     written = {(subject.ref.kind, subject.ref.name): subject for subject in asked_for(source, inputs, in_files(inputs))}
     pairs = [(require_answers(source.kind(name.type), takes), name) for name in names]
     own_subjects = tuple(
@@ -161,7 +161,7 @@ def _by_name(source: ObjectSource, word: str, find_reads: Wants, error: KresErro
 
 
 def _close(source: ObjectSource, kind: Kind, name: str) -> list[str]:
-    """Objects of the kind with nearly this name, as they are asked about."""
+    """Return arguments that name objects of the kind with a similar name."""
     from difflib import get_close_matches  # only a mistyped name needs it
 
     names: list[str] = []

@@ -218,5 +218,5 @@ class LiveSource:
         if self._options.verbosity >= _READS:
             for read in reads:
                 kind = self._kinds[read.kind]
-                place_text = f" in {read.namespace}" if read.namespace else ""
-                print_stderr(f"reading {kind.qualified_name}{f'/{read.name}' if read.name else ''}{place_text}")
+                namespace_text = f" in {read.namespace}" if read.namespace else ""
+                print_stderr(f"reading {kind.qualified_name}{f'/{read.name}' if read.name else ''}{namespace_text}")

@@ -1,4 +1,4 @@
-"""What a source of objects is, how the one that flags choose is opened, and what ``-f`` named beside it."""
+"""The interface of object sources, the source that the flags choose, and the objects that ``-f`` names."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class ObjectSource(Protocol):
 
     @property
     def store(self) -> Store:
-        """What was read so far."""
+        """The store with what was read so far."""
         ...
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the server warned of."""
+        """The warnings of the server."""
         ...
 
     def fill(self, reads: Iterable[ReadRequest]) -> None:
@@ -63,7 +63,7 @@ class ObjectSource(Protocol):
         ...
 
     def pages(self, read: ReadRequest) -> Iterator[list[Any]]:
-        """Yield a list, page by page. The objects of a page are in the store until the next one is asked for.
+        """Yield a list page by page. The objects of a page stay in the store until the next page is asked for.
 
         Raises Forbidden, NotFound and the like: without the list there is no answer.
         """

@@ -65,25 +65,25 @@ class OfflineSource:
     def __init__(
         self, options: Options, store: Store, known: Store | None = None, path: str = "", unread: Collection[str] = ()
     ) -> None:
-        self._unread = frozenset(unread)
-        self.store, self._known, self._path = store, known, path
+        self._unread_kinds = frozenset(unread)
+        self.store, self._snapshot, self._path = store, known, path
         self.skipped: list[LeftOut] = []
         self.assumptions: tuple[str, ...] = () if path else (_NOTHING_ELSE,)
-        self._asked = () if options.all_namespaces else tuple(dict.fromkeys(options.namespaces))
-        self.namespaces = () if options.all_namespaces else self._asked or self._recorded_namespaces()
+        self._requested_namespaces = () if options.all_namespaces else tuple(dict.fromkeys(options.namespaces))
+        self.namespaces = () if options.all_namespaces else self._requested_namespaces or self._recorded_namespaces()
 
     def _recorded_namespaces(self) -> tuple[str, ...]:
         """Return the namespaces that a snapshot is of; none: all, since it knows of no context that would choose
         one.
         """
-        reads = self._known.coverages() if self._known else {}
+        reads = self._snapshot.coverages() if self._snapshot else {}
         spaces = dict.fromkeys(read.namespace for read in reads if read.kind == "LimitRange")
         return () if "" in spaces else tuple(spaces)
 
     def candidate_namespaces(self, kind: Kind, name: str) -> tuple[str, ...]:
         """Without a namespace asked for, wherever there is an object of that name."""
         spaces = self.namespaces or ("",)
-        if not kind.namespaced or self._asked:
+        if not kind.namespaced or self._requested_namespaces:
             return spaces if kind.namespaced else ("",)
         self.fill(ReadRequest(kind.kind, space, name) for space in spaces)
         metadata_list = (item.metadata for item in self.store.all(kind.kind))
@@ -115,7 +115,7 @@ class OfflineSource:
     def _cannot_ask(self) -> str:
         if not self._path:
             return ""
-        reads = self._known.coverages().items() if self._known else ()
+        reads = self._snapshot.coverages().items() if self._snapshot else ()
         numerous = {read.kind for read, coverage in reads if read.kind in _NUMEROUS and coverage.is_known}
         return f"{self._path} holds the kinds {', '.join(sorted(numerous | {*self.store.kinds()}))}"
 
@@ -144,7 +144,7 @@ class OfflineSource:
         yield ""
 
     def _coverage(self, read: ReadRequest) -> Coverage:
-        if self._known is None:
+        if self._snapshot is None:
             result, which = read.kind in self.store.kinds() or read.kind in _POLICIES, read.kind
             if result and read.kind in _INSTALLED and read.name:
                 result, which = (
@@ -157,9 +157,9 @@ class OfflineSource:
             if read.kind == "Pod" or read.kind in WORKLOADS:
                 missing_text = f"a {which} of a file does not exist yet"
             return Coverage("unread", f"{missing_text}, and --offline reads nothing else")
-        if read.kind in self._unread:
+        if read.kind in self._unread_kinds:
             return Coverage("unread", f"the {read.kind} objects of {self._path} were passed over")
-        coverage = self._known.covered(read)
+        coverage = self._snapshot.covered(read)
         if coverage.state == "unread" and not coverage.message and read.kind in self.store.kinds():
             return READ  # it tells of no reads, and holds such objects
         if coverage.state == "unread" and not coverage.message:
@@ -168,14 +168,14 @@ class OfflineSource:
 
     def _not_held(self, read: ReadRequest) -> str:
         spaces = (
-            dict.fromkeys(item.namespace for item in self._known.coverages() if item.kind == read.kind)
-            if self._known
+            dict.fromkeys(item.namespace for item in self._snapshot.coverages() if item.kind == read.kind)
+            if self._snapshot
             else ()
         )
         only = f", only of namespace {', '.join(spaces)}" if any(spaces) else ""
-        place_text = f"of namespace {read.namespace}" if read.namespace else "of all namespaces"
+        namespace_text = f"of namespace {read.namespace}" if read.namespace else "of all namespaces"
         name = "the bundled example" if self._path == str(demo.demo_path()) else self._path
-        return f"{name} does not hold the {named_kind(read.kind)} objects {place_text}{only}"
+        return f"{name} does not hold the {named_kind(read.kind)} objects {namespace_text}{only}"
 
     def pages(self, read: ReadRequest) -> Iterator[list[Any]]:
         """As they were recorded; what could not be read then is an error now."""
@@ -185,7 +185,7 @@ class OfflineSource:
         left_out = list(coverage.left_out)
         numerous = read.kind in _NUMEROUS and self._path
         for page in self._stream({read: left_out}) if numerous else self._stored_pages(read):
-            if read.kind in _NUMEROUS and not self._unread:  # else the pages are all that is looked at
+            if read.kind in _NUMEROUS and not self._unread_kinds:  # else the pages are all that is looked at
                 self.store.forget(read.kind)
                 for item in page:
                     self.store.add(read.kind, item)

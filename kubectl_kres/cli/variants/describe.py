@@ -43,7 +43,7 @@ class DescribePage(Page):
     def __init__(self, options: Options) -> None:
         super().__init__(options)
         self._source: ObjectSource | None = None
-        self._shown = 0
+        self._shown_count = 0
 
     def run(
         self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
@@ -64,8 +64,8 @@ class DescribePage(Page):
             except KresError as error:
                 run_summary.add_error(error)
                 continue
-            block = ["", "", *lines] if self._shown else lines
-            self._shown += 1
+            block = ["", "", *lines] if self._shown_count else lines
+            self._shown_count += 1
             yield ObjectAnswer(subject, tuple(lines), partial(iter, block))
             run_summary.add_answer((), complete=True, negative=False)
 

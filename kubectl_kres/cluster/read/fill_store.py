@@ -242,7 +242,7 @@ class _Advance:
     """That a list comes to an end."""
 
     def __init__(self, kind: Kind) -> None:
-        self._kind, self._count, self._empty, self._waited = kind, 0, 0, 0.0
+        self._kind, self._count, self._empty, self._waited_seconds = kind, 0, 0, 0.0
         #: The first object of each page.
         self._firsts: set[str] = set()
 
@@ -250,8 +250,8 @@ class _Advance:
         """The answer. Raises ClusterError where all of them took too long; what is done with a page does not count."""
         began = monotonic()
         result = answer()
-        self._waited += monotonic() - began
-        if self._waited > LONGEST_LIST:
+        self._waited_seconds += monotonic() - began
+        if self._waited_seconds > LONGEST_LIST:
             raise errors.ClusterError(
                 f"the list of {self._kind.qualified_name} is left: its pages take more than {LONGEST_LIST:g} seconds"
             )

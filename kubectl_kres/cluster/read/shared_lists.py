@@ -118,9 +118,9 @@ class _List:
         self._connection, self._kind, self._read = connection, kind, read
         self._pages = read_list_pages(connection, kind, read, chunk_size)
         #: Of the last object that was read; None: there are no more.
-        self._place: str | None = ""
+        self._position: str | None = ""
         #: Also if an object could not be decoded no namespace is whole before all is read.
-        self._whole = False
+        self._complete = False
         self._skipped: list[LeftOut] = []
         self._count = 0
 
@@ -129,25 +129,25 @@ class _List:
         self.reached = namespace
         items: list[Any] = []
         try:
-            while self._place is not None and (self._whole or self._place <= namespace_key(namespace)):
+            while self._position is not None and (self._complete or self._position <= namespace_key(namespace)):
                 items += self._page(progress)
         except ClusterError as error:
-            self._place = None
+            self._position = None
             return items, shortfall(self._connection, self._kind, error, begun=self._count > 0)
         return items, partly_read(self._skipped)
 
     def _page(self, progress: ProgressCallback | None) -> list[Any]:
         page = next(self._pages, None)
         if page is None:
-            self._place = None
+            self._position = None
             return []
         self._skipped += page.skipped
-        self._whole = self._whole or bool(page.skipped)
+        self._complete = self._complete or bool(page.skipped)
         for item in page.items:
             here = namespace_key(item.metadata.namespace)
-            self.shuffled = self.shuffled or here < (self._place or "")
-            self._place = here
-        self._whole = self._whole or self.shuffled
+            self.shuffled = self.shuffled or here < (self._position or "")
+            self._position = here
+        self._complete = self._complete or self.shuffled
         self._count += len(page.items)
         if progress is not None:
             progress(self._read, self._count, page.remaining)

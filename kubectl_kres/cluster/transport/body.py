@@ -41,18 +41,18 @@ class Ceiling:
     """Bytes that are held of all bodies of a connection that are on their way. Threads may share it."""
 
     def __init__(self) -> None:
-        self._held, self._lock = 0, Lock()
+        self._buffered, self._lock = 0, Lock()
 
     def take(self, size: int) -> None:
         """Raises ClusterError where that is more than the ceiling."""
         with self._lock:
-            self._held += size
-            if self._held > LARGEST:
+            self._buffered += size
+            if self._buffered > LARGEST:
                 raise _too_large()
 
     def give_back(self, size: int) -> None:
         with self._lock:
-            self._held -= size
+            self._buffered -= size
 
 
 class _Share:

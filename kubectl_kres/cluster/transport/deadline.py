@@ -28,7 +28,7 @@ class _Timed(io.RawIOBase):
 
     def __init__(self, inner: io.RawIOBase, socket: Any, limit: float) -> None:
         super().__init__()
-        self._inner, self._socket, self._deadline = inner, socket, monotonic() + limit
+        self._wrapped, self._socket, self._deadline = inner, socket, monotonic() + limit
 
     def readable(self) -> bool:
         return True
@@ -39,7 +39,7 @@ class _Timed(io.RawIOBase):
         if left <= 0:
             raise TimeoutError("timed out")
         self._socket.settimeout(left)
-        return self._inner.readinto(buffer)
+        return self._wrapped.readinto(buffer)
 
     def renew(self, limit: float) -> None:
         """Allow ``limit`` seconds from now on."""
@@ -47,7 +47,7 @@ class _Timed(io.RawIOBase):
 
     def close(self) -> None:
         if not self.closed:
-            self._inner.close()
+            self._wrapped.close()
         super().close()
 
 

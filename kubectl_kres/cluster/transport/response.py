@@ -142,12 +142,12 @@ _PLAIN = {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG", "REC
 
 def timed_out(*, reading: bool) -> TimedOut:
     """The time allowed was over: before the answer came, or while its body was read."""
-    place_text = (
+    position = (
         "Client.Timeout or context cancellation while reading body"
         if reading
         else "Client.Timeout exceeded while awaiting headers"
     )
-    return TimedOut(f"{UNABLE}context deadline exceeded ({place_text})")
+    return TimedOut(f"{UNABLE}context deadline exceeded ({position})")
 
 
 def cut_off(size: int) -> Unreachable:

@@ -26,7 +26,7 @@ class Trace:
     def __init__(self, log: Log | None = None, level: int = TIMES) -> None:
         self._log = log if level >= TIMES else None
         self._level = level
-        self._alone = Lock()
+        self._lock = Lock()
 
     def request(self, method: str, url: str, headers: Mapping[str, str]) -> None:
         """Before a request is sent. Source: client-go transport debuggingRoundTripper."""
@@ -47,7 +47,7 @@ class Trace:
 
     def _log_lines(self, log: Log, *lines: str) -> None:
         """Lines that stay together while other requests are reported of."""
-        with self._alone:
+        with self._lock:
             for line in lines:
                 log(line)
 

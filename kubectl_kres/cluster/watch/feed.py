@@ -56,20 +56,20 @@ class StoreWriter:
     """Where words become objects. Needs of one kind may overlap: an object goes when the last one of them loses it."""
 
     def __init__(self) -> None:
-        self._held: dict[Reader, ReaderObjects] = {}
+        self._objects_by_reader: dict[Reader, ReaderObjects] = {}
         #: Objects that are read by name in more detail than lists have.
         self._detailed: dict[tuple[str, ObjectKey], Reader] = {}
         self._siblings = Siblings()
 
     def open(self, reader: Reader) -> None:
         """Words of this reader are heard from now on."""
-        self._held[reader] = ReaderObjects(reader)
+        self._objects_by_reader[reader] = ReaderObjects(reader)
         if reader.read.name and reader.kind.whole is not None:
             self._detailed[reader.read.kind, (reader.read.namespace, reader.read.name)] = reader
 
     def close(self, reader: Reader, store: Store, changes: Changes) -> None:
         """Forget the reader, and the objects that no other one covers."""
-        reader_objects = self._held.pop(reader)
+        reader_objects = self._objects_by_reader.pop(reader)
         self._detailed = {key: item for key, item in self._detailed.items() if item is not reader}
         kind = reader.read.kind
         for key in sorted(self._keys(reader_objects, store)):
@@ -79,7 +79,7 @@ class StoreWriter:
 
     def handle_message(self, word: ReaderMessage, store: Store, changes: Changes) -> None:
         """Do what a word says. Raises what a reader failed with by mistake."""
-        reader_objects = self._held.get(word.reader)
+        reader_objects = self._objects_by_reader.get(word.reader)
         if reader_objects is None:
             return
         if word.kind == "events":
@@ -166,7 +166,9 @@ class StoreWriter:
     def _orphans(self, read: ReadRequest, store: Store, changes: Changes) -> None:
         """Drop what was in the store before its readers came and none of them found."""
         readers = [
-            reader_objects for reader_objects in self._held.values() if reader_objects.reader.read.kind == read.kind
+            reader_objects
+            for reader_objects in self._objects_by_reader.values()
+            if reader_objects.reader.read.kind == read.kind
         ]
         if any(reader.is_complete and reader.reader.read.namespace in {"", read.namespace} for reader in readers):
             # Nothing is without one that answers for it.
@@ -217,7 +219,7 @@ class StoreWriter:
     def _is_covered(self, kind: str, key: ObjectKey) -> bool:
         return any(
             reader_objects.reader.read.kind == kind and reader_objects.covers(key)
-            for reader_objects in self._held.values()
+            for reader_objects in self._objects_by_reader.values()
         )
 
 
@@ -238,7 +240,7 @@ class Pulse:
 
     def __init__(self, connection: Connection, readers: Callable[[], Iterable[Reader]], clock: Clock) -> None:
         self._connection, self._readers, self._clock = connection, readers, clock
-        self._over = Event()
+        self._stopped = Event()
         self._started = False
         #: When the server last answered; a moment of the clock, 0: it was not asked yet.
         self.answered_at = 0.0
@@ -251,10 +253,10 @@ class Pulse:
 
     def stop(self) -> None:
         """End soon."""
-        self._over.set()
+        self._stopped.set()
 
     def _run(self) -> None:
-        while not self._clock.wait(self._over, LOOK):
+        while not self._clock.wait(self._stopped, LOOK):
             readers = tuple(self._readers())
             watching = [reader for reader in readers if reader.state.phase == "watching"]
             lost = [reader for reader in readers if reader.lost]
@@ -314,7 +316,7 @@ class Feed:
         self._connection, self._kinds, self._namespaces = connection, kinds, tuple(dict.fromkeys(namespaces))
         self._chunk_size, self._silence = chunk_size, silence
         self._inbox, self._landing = Inbox(), StoreWriter()
-        self._wanted: tuple[ReadRequest, ...] = ()
+        self._requests: tuple[ReadRequest, ...] = ()
         self._readers: dict[ReadRequest, Reader] = {}
         self._pulse = Pulse(connection, lambda: tuple(self._readers.values()), self.clock)
         self._leaving: list[Reader] = []
@@ -331,14 +333,14 @@ class Feed:
         read_requests = dict.fromkeys(reads)
         if self._linger:
             until = self.clock.now() + self._linger
-            self._lingering.update((read, until) for read in self._wanted if not read.name)
+            self._lingering.update((read, until) for read in self._requests if not read.name)
             self._lingering = {read: end for read, end in self._lingering.items() if read not in read_requests}
-        self._wanted = tuple(read_requests)
+        self._requests = tuple(read_requests)
         self._update_readers()
 
     def stop(self) -> None:
         """Read nothing any more; what is wanted next is read from its beginning."""
-        self._wanted, self._lingering = (), {}
+        self._requests, self._lingering = (), {}
         self._update_readers()
 
     def drain(self, store: Store, *, maximum: int = MOST) -> Changes:
@@ -387,7 +389,7 @@ class Feed:
 
     def _update_readers(self) -> None:
         """Start what is wanted and not read yet, and stop the rest."""
-        reads = (*self._wanted, *self._lingering)
+        reads = (*self._requests, *self._lingering)
         read_requests = dict.fromkeys(reads)
         for read in reads:
             read_requests |= dict.fromkeys(self._namespace_read_requests(read))

@@ -56,12 +56,12 @@ class Reader:
         self._connection, self._inbox, self._clock = connection, inbox, clock
         self._chunk_size, self._silence = chunk_size, silence
         self._sharing = Sharing()
-        self._over, self._woken = Event(), Event()
+        self._stopped, self._woken = Event(), Event()
         #: Whether it waits for a server that did not answer.
         self.lost = False
         self._stream: Stream | None = None
         self._attempts = 0
-        self._hasty = self._refused = False
+        self._hasty = self._was_refused = False
         name = f"metadata.name={read.name}" if read.name else ""
         fields = ",".join(filter(None, (read.field_selector, name)))
         self._listed = replace(read, name="", field_selector=fields)
@@ -69,7 +69,7 @@ class Reader:
     @property
     def is_refused(self) -> bool:
         """Whether the server did not let us list when it was asked last."""
-        return self._refused
+        return self._was_refused
 
     def start(self) -> None:
         """Begin."""
@@ -77,7 +77,7 @@ class Reader:
 
     def stop(self) -> None:
         """End soon; what it still says is not to be heard."""
-        self._over.set()
+        self._stopped.set()
         self.hang_up()
 
     def hang_up(self) -> None:
@@ -92,7 +92,7 @@ class Reader:
 
     def _run(self) -> None:
         try:
-            while not self._over.is_set():
+            while not self._stopped.is_set():
                 try:
                     if self.kind.struct is Parameter:
                         self._poll()
@@ -120,9 +120,9 @@ class Reader:
                 self._post_word("items", page.items)
             read += len(page.items)
             self._set_state("listing", read=read, estimate=read + page.remaining if page.remaining else 0)
-            if self._over.is_set():
+            if self._stopped.is_set():
                 break
-        self._refused, self._sharing = False, Sharing()
+        self._was_refused, self._sharing = False, Sharing()
         self.state = replace(self.state, has_objects=True, answered_at=self._clock.now())
         self._post_word("listed", tuple(skipped))
         return version
@@ -146,7 +146,7 @@ class Reader:
     def _watch(self, version: str) -> None:
         """Tell what changes from ``version`` on. Returns when a fresh list is needed."""
         refusals = 0
-        while not self._over.is_set():
+        while not self._stopped.is_set():
             began, before = self._clock.now(), version
             fault: errors.ClusterError | None = None
             try:
@@ -184,7 +184,7 @@ class Reader:
         with self._connection.watch(path, [pair for pair in query if pair[1]], self._silence) as stream:
             self._stream = stream
             self._set_state("watching", answered_at=self._clock.now())
-            if self._over.is_set():
+            if self._stopped.is_set():
                 return
             for batch in events.batches(stream.lines(), self.kind, self.struct, version):
                 self._attempts, self._hasty = 0, False
@@ -212,7 +212,7 @@ class Reader:
             else:
                 return
         if isinstance(error, errors.Forbidden):
-            self._refused = True
+            self._was_refused = True
             self._post_word("cover", fallen_short("denied", error))
             self._wait_until_due("denied", error, RECHECK)
         elif isinstance(error, errors.NotFound) and self._is_absent_kind(error):
@@ -253,7 +253,7 @@ class Reader:
         next_try = self._clock.now() + seconds
         self._set_state(phase, attempts=self._attempts, reason=reason, next_try=next_try, retry_after=asked)
         self._woken.clear()
-        if not self._over.is_set():
+        if not self._stopped.is_set():
             self._clock.wait(self._woken, seconds)
 
     def _set_state(self, phase: Phase, **facts: Any) -> None:
@@ -261,7 +261,7 @@ class Reader:
         self.state = FeedState(phase, **{**kept, **facts})
 
     def _post_word(self, what: What, load: Any = None) -> None:
-        self._inbox.put(ReaderMessage(self, what, load), self._over)
+        self._inbox.put(ReaderMessage(self, what, load), self._stopped)
 
 
 def _failed_coverage(error: errors.KresError) -> Coverage:

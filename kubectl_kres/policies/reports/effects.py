@@ -115,10 +115,10 @@ def policy_effects(
 def _dangling(store: Store, kind: str) -> Iterator[tuple[str, str]]:
     if not store.covered(ReadRequest(kind)).is_known and store.origin.kind == "cluster":
         return
-    known_items = {item.metadata.name for item in store.all(kind)}
+    names = {item.metadata.name for item in store.all(kind)}
     for binding in store.all(f"{kind}Binding"):
         expected = str(binding.spec.get("policyName", ""))
-        if expected not in known_items:
+        if expected not in names:
             yield binding.metadata.name, expected
 
 

@@ -1,4 +1,4 @@
-"""What lets in what other admission plugins refuse."""
+"""The remedies of refusals by admission plugins other than LimitRanger and ResourceQuota."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _CONTAINERS = re.compile(r'containers? ("[^"]+"(?:, "[^"]+")*)')
 
 
 def _security(case: RemedyContext) -> Iterator[str]:
-    """Yield one line for each control: the field and what it has to be, in which container."""
+    """Yield one line for each control: the container, the field, and the value that it requires."""
     for finding in case.findings:
         which = _CONTAINERS.search(finding.observed)
         names = which[1].replace('"', "") if which else ""
-        place_text = f"in container{'s' * (',' in names)} {names} " if which else ""
+        containers_text = f"in container{'s' * (',' in names)} {names} " if which else ""
         if finding.expected:
-            yield f"{place_text}set {finding.path}: {finding.expected}"
+            yield f"{containers_text}set {finding.path}: {finding.expected}"
         elif finding.path:
-            yield f"{place_text}take out or change {finding.path}: {finding.observed}"
+            yield f"{containers_text}take out or change {finding.path}: {finding.observed}"
         else:
             yield f"change what Pod Security names: {finding.observed}"
 
@@ -92,7 +92,7 @@ _ROOT = "an image that runs as root does not start with runAsNonRoot: give it a 
 
 
 def security_patch(store: Store, subject: Subject, analysis: Analysis) -> Remedy | None:
-    """Return the fix; None where something else refuses, too, or where contexts alone do not help."""
+    """Return the patch of security contexts; None if it would not get the pod admitted."""
     findings = [finding for outcome in analysis.outcomes if outcome.refusal for finding in outcome.refusal.findings]
     namespace: Any = store.get("Namespace", subject.ref.namespace)
     pod = next_pod(subject, analysis.manifest)
@@ -119,7 +119,7 @@ def security_patch(store: Store, subject: Subject, analysis: Analysis) -> Remedy
 
 
 def _refusal(store: Store, subject: Subject, pod: Mapping[str, Any], analysis: Analysis) -> str:
-    """Return what refuses the patched pod; empty: nothing does."""
+    """Return the refusal of the patched pod; empty if it is admitted."""
     from kubectl_kres.reports.explain.explain import analysis_of
 
     ref = ObjectRef("Pod", subject.ref.name, subject.ref.namespace)
@@ -128,7 +128,7 @@ def _refusal(store: Store, subject: Subject, pod: Mapping[str, Any], analysis: A
 
 
 def _no_command(subject: Subject, analysis: Analysis) -> str:
-    """Return why nothing can be typed; empty: a patch can."""
+    """Return why there is no command for the patch; empty if there is one."""
     if subject.raw is not None:
         return edit_file(subject.file)
     owner = analysis.manifest.owner
@@ -146,9 +146,9 @@ def _command(store: Store, subject: Subject, analysis: Analysis, patch: Mapping[
     for step in reversed(template_of(owner)[0].split(".")):
         whole = {step: whole}
     ref = subject.ref
-    place_text = f"{ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}"
+    object_text = f"{ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}"
     text = shlex.quote(json.dumps(whole, separators=(",", ":")))
-    return directed_command(store.origin, f"patch {place_text} --type strategic -p {text}")
+    return directed_command(store.origin, f"patch {object_text} --type strategic -p {text}")
 
 
 def _texts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:

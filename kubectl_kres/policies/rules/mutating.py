@@ -112,17 +112,17 @@ class _ShownObjects:
 
     def __init__(self) -> None:
         self.typed = False
-        self._plain: dict[str, bool] = {}
+        self._untyped: dict[str, bool] = {}
 
     def untyped_names(self, *, condition: bool) -> frozenset[str]:
         """Return the names whose objects are maps for who asks now."""
         self.typed = self.typed or condition
         for name in ("object", "oldObject"):
-            self._plain.setdefault(name, not self.typed)
-        return frozenset(name for name, plain in self._plain.items() if plain)
+            self._untyped.setdefault(name, not self.typed)
+        return frozenset(name for name, plain in self._untyped.items() if plain)
 
     def mutated(self) -> None:
-        self._plain.pop("object", None)
+        self._untyped.pop("object", None)
 
 
 class MutationRun:
@@ -136,9 +136,9 @@ class MutationRun:
         self.again = False
         #: A mutation wrote the object and read it once more, which loses empty lists, even if it changed nothing.
         self.rewritten = False
-        self._last: Raw | None = None
+        self._last_object: Raw | None = None
         self._invoked: set[tuple[str, str, str]] = set()
-        self._due: set[tuple[str, str, str]] = set()
+        self._reinvoked: set[tuple[str, str, str]] = set()
 
     def run(self, request: Request, *, reinvoked: bool = False) -> tuple[Raw, Refusal | None]:
         """Return the object after the policies, and a refusal. Raises NotComputed."""
@@ -147,19 +147,19 @@ class MutationRun:
             return canonical, None
         errors: list[_Error] = []
         invocations = list(self._invocations(request, errors))
-        if reinvoked and invocations and canonical != self._last:
+        if reinvoked and invocations and canonical != self._last_object:
             self._require()
         try:
             if invocations:
                 canonical = self._run_invocations(invocations, request, canonical, errors, reinvoked=reinvoked)
         except Failed as failed:
             return canonical, failed.refusal
-        self._last = canonical
+        self._last_object = canonical
         failing = [error for error in errors if error.policy.fails]
         return canonical, _refusal(failing) if failing else None
 
     def _require(self) -> None:
-        self._due |= self._invoked
+        self._reinvoked |= self._invoked
         self._invoked = set()
 
     def _invocations(self, request: Request, errors: list[_Error]) -> Iterator[_Invocation]:
@@ -199,7 +199,7 @@ class MutationRun:
             objects = shown.setdefault(invocation.seen.api_version, _ShownObjects())
             if not self._is_matched(invocation, request.with_object(canonical), objects, errors):
                 continue
-            if reinvoked and invocation.key not in self._due:
+            if reinvoked and invocation.key not in self._reinvoked:
                 continue
             before = canonical
             canonical, patched = self._invoked_once(invocation, request, canonical, objects, errors)

@@ -86,20 +86,20 @@ def _select_known_bindings(bound: BoundPolicy) -> tuple[BoundPolicy | None, list
     return (structs.replace(bound, bindings=tuple(kept)) if gaps else bound) if kept else None, gaps
 
 
-def _find_unknown_fields(value: Any, known: Any, path: str) -> Iterator[str]:
+def _find_unknown_fields(value: Any, known_fields: Any, path: str) -> Iterator[str]:
     """Yield the paths of fields, and values with their paths, that are not known. ``known`` without entries: anything
     is.
     """
-    if not known or value is None:
+    if not known_fields or value is None:
         return
     if isinstance(value, Sequence) and not isinstance(value, str):
         for index, item in enumerate(value):
-            yield from _find_unknown_fields(item, known, f"{path}[{index}]")
-    elif isinstance(value, Mapping) and isinstance(known, Mapping):
+            yield from _find_unknown_fields(item, known_fields, f"{path}[{index}]")
+    elif isinstance(value, Mapping) and isinstance(known_fields, Mapping):
         for name, item in value.items():
-            if name in known:
-                yield from _find_unknown_fields(item, known[name], f"{path}.{name}")
+            if name in known_fields:
+                yield from _find_unknown_fields(item, known_fields[name], f"{path}.{name}")
             else:
                 yield f"{path}.{name}"
-    elif isinstance(known, tuple) and value not in ("", *known):
+    elif isinstance(known_fields, tuple) and value not in ("", *known_fields):
         yield f'{path} "{value}"'

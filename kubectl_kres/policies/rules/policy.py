@@ -76,7 +76,7 @@ class Policy:
         self.known: dict[Any, Expression] = {}
         self._words: frozenset[str] | None = None
         #: Whether it tells objects of a kind apart; the versions in which it sees those of a namespace, if any.
-        self._apart: bool | None = None
+        self._differs_by_object: bool | None = None
         self._namespace: Raw | None = None
         self._versions: dict[tuple[str, ...], str | None] = {}
         #: What ``newer.familiar`` said of it with these bindings.
@@ -87,10 +87,12 @@ class Policy:
         namespace.
         """
         constraints: Raw | None = self.spec.get("matchConstraints")
-        if self._apart is None:
+        if self._differs_by_object is None:
             rules = [rule for key in _RULES for rule in (constraints or {}).get(key) or ()]
-            self._apart = bool((constraints or {}).get("objectSelector") or any(r.get("resourceNames") for r in rules))
-        if self._apart or request.kind == "Namespace":
+            self._differs_by_object = bool(
+                (constraints or {}).get("objectSelector") or any(r.get("resourceNames") for r in rules)
+            )
+        if self._differs_by_object or request.kind == "Namespace":
             return match_request(constraints, request, namespace)
         if self._namespace is not namespace:
             self._namespace, self._versions = namespace, {}

@@ -75,8 +75,8 @@ def review(request: Request, accounts: Accounts | None) -> Refusal | None:
         return missing_account(request, name)
     if not _has_enforced_secrets(account):
         return None
-    known_items = {secret.get("name") for secret in account.get("secrets") or ()}
-    fault = next(_references(spec, "ephemeralContainers", "ephemeral container", known_items, name), None)
+    account_secrets = {secret.get("name") for secret in account.get("secrets") or ()}
+    fault = next(_references(spec, "ephemeralContainers", "ephemeral container", account_secrets, name), None)
     return None if fault is None else forbidden(request, fault, "service-account/secret")
 
 
@@ -164,37 +164,37 @@ def _refuse_unlisted_secrets(request: Request, account: Mapping[str, Any], spec:
     if not _has_enforced_secrets(account):
         return None
     name = account["metadata"]["name"]
-    known_items = {secret.get("name") for secret in account.get("secrets") or ()}
-    text = next(_secret_faults(spec, known_items, account, name), None)
+    account_secrets = {secret.get("name") for secret in account.get("secrets") or ()}
+    text = next(_secret_faults(spec, account_secrets, account, name), None)
     return None if text is None else forbidden(request, text, "service-account/secret")
 
 
-def _secret_faults(spec: Raw, known_items: set[Any], account: Mapping[str, Any], name: str) -> Iterator[str]:
+def _secret_faults(spec: Raw, account_secrets: set[Any], account: Mapping[str, Any], name: str) -> Iterator[str]:
     tail = f"is not allowed because service account {name} does not reference that"
     for volume in spec.get("volumes") or ():
         secret = (volume.get("secret") or {}).get("secretName")
-        if volume.get("secret") is not None and secret not in known_items:
+        if volume.get("secret") is not None and secret not in account_secrets:
             yield f'volume with secret.secretName="{secret}" {tail} secret'
-    yield from _references(spec, "initContainers", "init container", known_items, name)
-    yield from _references(spec, "containers", "container", known_items, name)
+    yield from _references(spec, "initContainers", "init container", account_secrets, name)
+    yield from _references(spec, "containers", "container", account_secrets, name)
     pulls = {image_pull_secret.get("name") for image_pull_secret in account.get("imagePullSecrets") or ()}
     for index, image_pull_secret in enumerate(spec.get("imagePullSecrets") or ()):
         if image_pull_secret.get("name") not in pulls:
             yield f'imagePullSecrets[{index}].name="{image_pull_secret.get("name")}" {tail} imagePullSecret'
 
 
-def _references(spec: Mapping[str, Any], key: str, word: str, known_items: set[Any], account: str) -> Iterator[str]:
+def _references(spec: Mapping[str, Any], key: str, word: str, account_secrets: set[Any], account: str) -> Iterator[str]:
     tail = f"is not allowed because service account {account} does not reference that secret"
     for container in spec.get(key) or ():
         name = container.get("name", "")
         for variable in container.get("env") or ():
             secret = (variable.get("valueFrom") or {}).get("secretKeyRef")
-            if secret is not None and secret.get("name") not in known_items:
+            if secret is not None and secret.get("name") not in account_secrets:
                 shown = f'secret.secretName="{secret.get("name")}"'
                 yield f"{word} {name} with envVar {variable.get('name')} referencing {shown} {tail}"
         for source in container.get("envFrom") or ():
             secret = source.get("secretRef")
-            if secret is not None and secret.get("name") not in known_items:
+            if secret is not None and secret.get("name") not in account_secrets:
                 yield f'{word} {name} with envFrom referencing secret.secretName="{secret.get("name")}" {tail}'
 
 

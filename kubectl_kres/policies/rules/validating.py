@@ -232,7 +232,7 @@ class _Messages:
         self.policy, self.names, self.budget, self.most = policy, names, budget, context.most
         self._evaluation: expressions.Evaluation | None = None
 
-    def message_of(self, validation: Raw) -> str:
+    def failure_message(self, validation: Raw) -> str:
         text = _text(validation, "messageExpression")
         if not text:
             return ""
@@ -254,7 +254,7 @@ def _decision(
     if result.error:
         return FailedValidation(result.error, "", index, expression, error=True) if policy.fails else None
     try:
-        message = messages.message_of(validation)
+        message = messages.failure_message(validation)
     except expressions.OutOfBudget as error:
         return FailedValidation(f"failed messageExpression: {error}", "", index, expression, error=True)
     message = message or trim(_text(validation, "message")) or f"failed expression: {expression}"

@@ -12,7 +12,7 @@ from kubectl_kres.render.text.data import yaml_lines
 from kubectl_kres.render.text.line import Line, draw, size, wrap_text
 from kubectl_kres.render.text.values import shown_source
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import PARTLY, cause, message_of, unread_caveat
+from kubectl_kres.render.verdict.headline import PARTLY, cause, one_line_message, unread_caveat
 from kubectl_kres.reports.explain.difference import Difference, Reason
 
 _CONTEXT = 3
@@ -39,7 +39,7 @@ def brief(difference: Difference, more: str) -> Brief:
     """In few words. ``more``: the command that shows the whole difference."""
     verdict, full = difference.verdict, difference.subject.full_name
     if verdict.allowed is not True:
-        reason = cause(verdict.findings) or message_of(verdict)
+        reason = cause(verdict.findings) or one_line_message(verdict)
         refused = Brief(
             "bad" if verdict.allowed is False else "warn", _format_refusal(difference), f": {full}: {reason}"
         )
@@ -78,7 +78,7 @@ class Patterns:
 
     def __init__(self, *, color: bool, width: int) -> None:
         self._color, self._width = color, width
-        self._drawn: dict[int, tuple[Difference, str]] = {}
+        self._cached_texts: dict[int, tuple[Difference, str]] = {}
 
     def lines(self, difference: Difference, pattern: Difference | None) -> list[str]:
         """Return the lines of a difference that is equal to ``pattern`` but for the name; None: it has no equal.
@@ -89,11 +89,11 @@ class Patterns:
         other = pattern.subject.name if pattern is not None else ""
         if pattern is None or len(other) != len(name) or not (_MADE.fullmatch(name) and _MADE.fullmatch(other)):
             return self._lines(difference)
-        drawn = self._drawn.get(id(pattern))
+        drawn = self._cached_texts.get(id(pattern))
         if drawn is None or drawn[0] is not pattern:
-            if len(self._drawn) >= _KEPT:
-                self._drawn.clear()
-            drawn = self._drawn[id(pattern)] = pattern, "\n".join(self._lines(pattern))
+            if len(self._cached_texts) >= _KEPT:
+                self._cached_texts.clear()
+            drawn = self._cached_texts[id(pattern)] = pattern, "\n".join(self._lines(pattern))
         return drawn[1].replace(other, name).split("\n")
 
     def _lines(self, difference: Difference) -> list[str]:
@@ -106,7 +106,7 @@ def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
     name = f"v1.Pod.{ref.namespace}.{ref.name}" if ref.kind == "Pod" else f"{ref.kind}.{ref.namespace}.{ref.name}"
     verdict = difference.verdict
     if verdict.allowed is not True:
-        yield [("bad", f"# {_format_refusal(difference)}: {ref.full_name}: {message_of(verdict)}")]
+        yield [("bad", f"# {_format_refusal(difference)}: {ref.full_name}: {one_line_message(verdict)}")]
         for index, remedy in enumerate(difference.remedies):
             for line in wrap_text(remedy.text, width, first="# or: " if index else "# fix: ", rest="#   "):
                 yield [("bad", line)]

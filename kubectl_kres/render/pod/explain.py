@@ -31,7 +31,7 @@ from kubectl_kres.render.verdict.headline import (
     at_maximum,
     headline,
     lacks_limit_ranges,
-    message_of,
+    one_line_message,
     pod_count_text,
     quota_figures,
 )
@@ -91,7 +91,7 @@ def lines(
 
 
 def count_line(words: Sequence[str]) -> str:
-    """Return the last line over many objects, by what each comes to."""
+    """Return the last line of a list: how many objects have which verdict."""
     shown = [f"{words.count(word)} {word}" for word in _COUNTED if word in words]
     number = f"{len(words)} object{'s' * (len(words) != 1)}"
     return f"{number}: {', '.join(shown)}" if words else "no objects"
@@ -105,13 +105,13 @@ def left_out_lines(kinds: Sequence[str], *, color: bool = False, width: int = 80
 
 
 def explanation_lines(explanation: Explanation, *, steps: bool, width: int, now: str = "") -> Iterator[Line]:
-    """Yield the same, not drawn yet."""
+    """Yield the lines of the whole answer, without colors."""
     from kubectl_kres.render.text.values import cost_lines, tables
 
     yield from verdict_lines(explanation, width, now)
     yield [("", "")]
-    place_text = f" in {explanation.subject.namespace}" if explanation.subject.namespace else ""
-    head = f"{explanation.subject}{place_text}, from {explanation.start}{_existing(explanation)}"
+    namespace_text = f" in {explanation.subject.namespace}" if explanation.subject.namespace else ""
+    head = f"{explanation.subject}{namespace_text}, from {explanation.start}{_existing(explanation)}"
     yield from tone_lines("quiet", wrap_text(head, width, rest="  "))
     for system in systems():
         yield from system.start_lines(explanation, width)
@@ -130,7 +130,7 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int, now:
 
 
 def verdict_lines(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
-    """Yield what the server says, and the smallest remedy; also what a system does then."""
+    """Yield the verdict, the remedies, and what a system does next."""
     yield from _headline_lines(explanation, width, now)
     yield from _server(explanation, width)
     yield from remedy_lines(explanation.remedies, _note(explanation), width)
@@ -138,7 +138,7 @@ def verdict_lines(explanation: Explanation, width: int, now: str = "") -> Iterat
 
 
 def short_verdict_lines(explanation: Explanation, now: str, width: int) -> Iterator[Line]:
-    """Yield the same without the server's words, the figures of what is short in their place."""
+    """Yield the verdict and the remedies, with the figures of what is short instead of the server's message."""
     yield from _headline_lines(explanation, width, now)
     for sentence in quota_figures(explanation.verdict.findings):
         yield from tone_lines("", wrap_text(sentence, width, first="  ", rest="    "))
@@ -156,7 +156,7 @@ def shown_remedies(explanation: Explanation) -> Sequence[Remedy]:
 
 
 def head_lines(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
-    """Yield the same at the head of a screen, where little room is: what to do stands before the server's own words."""
+    """Yield the verdict for the small head of a screen: the remedies come before the server's message."""
     first, *rest = _headline_lines(explanation, width, now)
     yield first
     yield from rest[:1] if len(rest) < _HEAD else [[*rest[0], ("quiet", "…")]]
@@ -171,7 +171,7 @@ def _note(explanation: Explanation) -> str:
 
 
 def _follow_up_lines(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
-    """Yield what goes on after a remedy, or without one."""
+    """Yield what happens next, after a remedy or without one."""
     if explanation.remedies and any(fact.reason == "FailedCreate" for fact in explanation.facts):
         yield from labelled_lines("then", BACK_OFF, width, tone="quiet")
     for system in systems():
@@ -179,7 +179,7 @@ def _follow_up_lines(explanation: Explanation, width: int, now: str = "") -> Ite
 
 
 def _headline_lines(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
-    """Yield what becomes of it in a line of ours."""
+    """Yield the verdict in one line."""
     tone, word, text = headline(explanation, now)
     first, *rest = wrap_text(f"{word}{text}", width, rest="  ")
     yield [(tone, word), ("", first[len(word) :])]
@@ -187,9 +187,9 @@ def _headline_lines(explanation: Explanation, width: int, now: str = "") -> Iter
 
 
 def _server(explanation: Explanation, width: int) -> Iterator[Line]:
-    """Yield the server's own sentence, whole; and how far an autoscaler gets."""
+    """Yield the server's message, and how far an autoscaler gets."""
     verdict = explanation.verdict
-    server = verdict.blocked.message if verdict.blocked is not None else message_of(verdict)
+    server = verdict.blocked.message if verdict.blocked is not None else one_line_message(verdict)
     if server:
         yield from labelled_lines("server", server, width, tone="quiet")
     yield from _autoscaler_lines(explanation, width)
@@ -246,7 +246,7 @@ def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
 
 
 def _names(explanation: Explanation) -> Mapping[str, str]:
-    """Containers by path. What only the live pod has comes last and is in no sum."""
+    """Return the names of containers by path. Those that only the live pod has come last and are in no sum."""
     return {container.path: container.name or "pod level" for container in reversed(explanation.containers)}
 
 
@@ -256,7 +256,7 @@ def sum_text(explanation: Explanation, total: Total) -> str:
 
 
 def _inits(explanation: Explanation) -> frozenset[str]:
-    """Paths of the init containers, which run one after the other and end."""
+    """Return the paths of the init containers, which run one after the other and end."""
     return frozenset(container.path for container in explanation.containers if container.role == "init")
 
 
@@ -268,7 +268,7 @@ def _overhead(explanation: Explanation) -> Iterator[Line]:
 
 
 def _priority(explanation: Explanation) -> Iterator[Line]:
-    """Yield the class that admission gives a pod which names none, where a quota counts by it."""
+    """Yield the priority class that admission gives a pod without one, if a quota counts by it."""
     sets = [
         entry for entry in explanation.journal if isinstance(entry, Set) and entry.rule == "priority/global-default"
     ]
@@ -299,7 +299,7 @@ def _term(path: str, names: Mapping[str, str]) -> str:
 
 
 def _demands(explanation: Explanation, width: int) -> Iterator[Line]:
-    """Return who does not state what a quota wants stated, unless the refusal in the first line says so."""
+    """Return the containers that lack a value which a quota requires, unless the first line says so."""
     if any(finding.rule == "quota/must-specify" for finding in explanation.verdict.findings):
         return
     for demand in explanation.demands:
@@ -326,10 +326,10 @@ def _other_steps(explanation: Explanation, width: int) -> Iterator[Line]:
             yield [("strong", heading)]
         for entry in entries:
             holder, resources, rest = entry.path.partition(".resources[")
-            place_text = f"{names.get(holder, holder)} {rest.rstrip(']')}" if resources else entry.path
+            value_name = f"{names.get(holder, holder)} {rest.rstrip(']')}" if resources else entry.path
             bad = isinstance(entry, Check) and not entry.passed
             yield from tone_lines(
-                "bad" if bad else "", wrap_text(f"{place_text}: {text(entry)}", width, first="  ", rest="      ")
+                "bad" if bad else "", wrap_text(f"{value_name}: {text(entry)}", width, first="  ", rest="      ")
             )
             if entry.source is not None:
                 when_text = shown_source(entry.source)
@@ -355,7 +355,7 @@ def fact_lines(facts: Sequence[Fact], width: int, now: str = "") -> Iterator[Lin
 
 
 def remark_lines(explanation: Explanation, *, steps: bool, width: int, now: str = "") -> Iterator[Line]:
-    """Yield what else the answer may be, what it warns of, supposes and could not see, and who last changed what."""
+    """Yield other possible answers, warnings, assumptions, failed reads, and the last editors."""
     groups = remark_groups(explanation, steps=steps, now=now)
     if any(texts for _, _, texts in groups):
         yield [("", "")]
@@ -403,7 +403,7 @@ def _edits(explanation: Explanation, *, steps: bool, now: str) -> Iterator[str]:
 
 
 def brief(explanation: Explanation, more: str, now: str = "") -> Brief:
-    """``more``: the command that gives the whole answer. ``now`` (RFC 3339): times are ages."""
+    """Return the brief answer. ``more``: the command that prints the whole one. ``now`` (RFC 3339): times are ages."""
     tone, word, text = headline(explanation, now)
     if explanation.remedies:
         return with_remedies(Brief(tone, word, text, next=more), explanation.remedies)

@@ -23,7 +23,7 @@ from kubectl_kres.render.text.line import (
     with_ages,
     wrap_text,
 )
-from kubectl_kres.render.verdict.headline import PARTLY, code_line, lacks_limit_ranges, message_of
+from kubectl_kres.render.verdict.headline import PARTLY, code_line, lacks_limit_ranges, one_line_message
 from kubectl_kres.reports.common.explanation import (
     Explanation,
     Fact,
@@ -102,7 +102,7 @@ def _value_lines(explanation: Explanation, now: str, width: int) -> Iterator[Lin
 
 
 def _rows(rows: Sequence[_Row], now: str, width: int, *, live: bool) -> Iterator[Line]:
-    """Yield a table; the object that set a value stands behind its rule, or once below the rows that it set."""
+    """Yield the rows of the values. The object that set a value follows its rule, or once all rows that it set."""
     heads = ["values", "SPEC", *(["TODAY", "LIVE"] if live else ["EFFECTIVE"]), "SET BY"]
     head, *shown = columns([heads, *(_cells(row, live=live) for row in rows)])
     yield [("strong", head[: len(heads[0])]), ("quiet", clip_text(head[len(heads[0]) :], width))]
@@ -188,7 +188,7 @@ def _server_lines(explanation: Explanation, now: str, width: int) -> Iterator[Li
     cluster says.
     """
     verdict = explanation.verdict
-    message = verdict.blocked.message if verdict.blocked is not None else message_of(verdict)
+    message = verdict.blocked.message if verdict.blocked is not None else one_line_message(verdict)
     facts = [fact for fact in merge_facts(explanation.facts) if fact.reason not in _NOISE]
     same = [fact for fact in facts if _strip_used_amounts(fact.text) == _strip_used_amounts(message)]
     if message:
@@ -207,7 +207,7 @@ def _server_lines(explanation: Explanation, now: str, width: int) -> Iterator[Li
 
 
 def _strip_used_amounts(text: str) -> str:
-    """Return what a sentence of the server says but for what was used then, which changes from try to try."""
+    """Return a message of the server without the used amounts, which differ between attempts."""
     return normalize_message(text).partition(", used: ")[0]
 
 
@@ -218,8 +218,8 @@ def _format_frequency(fact: Fact, now: str) -> str:
 
 
 def _remarks(explanation: Explanation, now: str, width: int) -> Iterator[Line]:
-    """Other answers, warnings, what could not be read; assumptions and edits as far as there are few."""
-    message = message_of(explanation.verdict)
+    """Yield other answers, warnings, failed reads, and a few of the assumptions and edits."""
+    message = one_line_message(explanation.verdict)
     for tone, label, texts in remark_groups(explanation, now=now):
         kept = texts if label in _WHOLE else texts[:_FACTS]
         if label == "warning":

@@ -59,15 +59,15 @@ def _group(cgroup: Cgroup, above: str, depth: int, width: int, shares: str) -> I
     indent = "  " * depth
     title = f"  ({cgroup.name})" if cgroup.kind in {"container", "pause"} else ""
     yield [("", f"{indent}{cgroup.path.removeprefix(above)}"), ("strong", title)]
-    known_items = [(value.file, value.value, _source(value.file, value.value, value.source)) for value in cgroup.values]
+    table_rows = [(value.file, value.value, _source(value.file, value.value, value.source)) for value in cgroup.values]
     if cgroup.oom_score_adj is not None:
-        known_items.append(("oom_score_adj", str(cgroup.oom_score_adj), "of its processes"))
+        table_rows.append(("oom_score_adj", str(cgroup.oom_score_adj), "of its processes"))
     elif cgroup.kind == "container":
-        known_items.append(("oom_score_adj", "depends", "on the memory of the node"))
+        table_rows.append(("oom_score_adj", "depends", "on the memory of the node"))
     if cgroup.kind == "qos" and all(value.file != shares for value in cgroup.values):
-        known_items.insert(0, (shares, "depends", "on all such pods of the node"))
-    heads = [max((size(row[column]) for row in known_items), default=0) for column in (0, 1)]
-    for file, value, source in known_items:
+        table_rows.insert(0, (shares, "depends", "on all such pods of the node"))
+    heads = [max((size(row[column]) for row in table_rows), default=0) for column in (0, 1)]
+    for file, value, source in table_rows:
         head = f"{indent}    {pad_text(file, heads[0])}  {pad_text(value, heads[1])}  "
         if size(head) + size(source) <= width:
             yield [("", head), ("quiet", source)]
@@ -207,10 +207,10 @@ def quality_lines(quality: PodQos, width: int) -> Iterator[Line]:
 
 def class_lines(quality: PodQos, width: int) -> Iterator[Line]:
     """Yield class, object and reason; where the manifest is from; and the class that a live pod has."""
-    place_text = f"{quality.subject.namespace}/" if quality.subject.namespace else ""
+    namespace_prefix = f"{quality.subject.namespace}/" if quality.subject.namespace else ""
     name = " or ".join([quality.qos.name, *quality.alternatives])
     order = ", depending on the order of LimitRanges" if quality.alternatives else ""
-    text = f"{place_text}{quality.subject}, {quality.qos.because}{order}"
+    text = f"{namespace_prefix}{quality.subject}, {quality.qos.because}{order}"
     first, *rest = wrap_text(text, width, first=f"{name}: ", rest="  ")
     yield [(_TONES.get(quality.qos.name, ""), name), ("", first.removeprefix(name))]
     yield from tone_lines("", rest)
@@ -283,8 +283,8 @@ def score_lines(quality: PodQos, width: int, maximum: int | None = None) -> Iter
     if not quality.scores:
         return
     yield [("", "")]
-    place_text = f" on {quality.node} with {amount(quality.memory)}" if quality.node and quality.memory else ""
-    yield [("strong", f"oom_score_adj{place_text}"), ("quiet", "  the kernel ends the highest first")]
+    node_text = f" on {quality.node} with {amount(quality.memory)}" if quality.node and quality.memory else ""
+    yield [("strong", f"oom_score_adj{node_text}"), ("quiet", "  the kernel ends the highest first")]
     shown = quality.scores[:maximum]
     label = max(size(score.container) for score in shown)
     for score in shown:

@@ -53,13 +53,13 @@ def _resize_lines(resize: Resize, width: int) -> Iterator[Line]:
 
 
 def _verdict(resize: Resize, width: int) -> Iterator[Line]:
-    place_text = f"{resize.subject.namespace}/" if resize.subject.namespace else ""
+    namespace_prefix = f"{resize.subject.namespace}/" if resize.subject.namespace else ""
     if resize.verdict.allowed is True:
         restarts = f"; restarts {', '.join(resize.restarts)}" if resize.restarts else "; nothing restarts"
         text = (
-            f"{place_text}{resize.subject}{restarts}"
+            f"{namespace_prefix}{resize.subject}{restarts}"
             if resize.changes
-            else f"{place_text}{resize.subject}; nothing changes"
+            else f"{namespace_prefix}{resize.subject}; nothing changes"
         )
         kinds = dict.fromkeys(failed_read.kind for failed_read in resize.unseen if failed_read.required)
         tone: Tone = "warn" if kinds else "good"
@@ -75,7 +75,7 @@ def _verdict(resize: Resize, width: int) -> Iterator[Line]:
         ]
     else:
         reason = refusal_reason(resize.verdict)
-        first, *rest = wrap_text(f"{place_text}{resize.subject}: {reason}", width, first="refused: ", rest="  ")
+        first, *rest = wrap_text(f"{namespace_prefix}{resize.subject}: {reason}", width, first="refused: ", rest="  ")
         yield [("bad", "refused"), ("", first.removeprefix("refused"))]
         yield from tone_lines("", rest)
 

@@ -42,7 +42,9 @@ def brief(fit: Fit, more: str) -> Brief:
 def denied_brief(denied: Denied, more: str) -> Brief:
     """Return a refused workload in few words."""
     word, tone, missing = _refusal_headline(denied)
-    reason = headline.message_of(denied.verdict).partition(" is forbidden: ")[2] or headline.message_of(denied.verdict)
+    reason = headline.one_line_message(denied.verdict).partition(" is forbidden: ")[2] or headline.one_line_message(
+        denied.verdict
+    )
     text = f": {denied.subject.full_name}: {missing}{f': {reason}' if denied.verdict.message else ''}"
     return with_remedies(Brief(tone, word, text, next=more), denied.remedies)
 
@@ -267,7 +269,7 @@ def _head(denied: Denied) -> Line:
 
 def _refusal_texts(denied: Denied) -> Iterator[tuple[str, str]]:
     if denied.verdict.message:
-        text = headline.message_of(denied.verdict)
+        text = headline.one_line_message(denied.verdict)
         yield "server", text.partition(" is forbidden: ")[2] or text
     elif denied.verdict.blocked is not None:
         yield "server", denied.verdict.blocked.message

@@ -180,9 +180,9 @@ def _state_word(report: QuotaReport, fullest: int) -> tuple[str, Tone]:
 
 def quota_lines(report: QuotaReport, *, ascii_only: bool, width: int) -> Iterator[Line]:
     """Yield the same, not drawn yet."""
-    place_text = f" in {report.subject.namespace}" if report.subject.namespace else ""
+    namespace_text = f" in {report.subject.namespace}" if report.subject.namespace else ""
     kind = "quota" if report.subject.kind == "ResourceQuota" else report.subject.kind
-    yield [("strong", f"{kind} {report.subject.name}"), ("", place_text)]
+    yield [("strong", f"{kind} {report.subject.name}"), ("", namespace_text)]
     if report.shared:
         text = f"shared by {join_words(report.shared)}"
         yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="    "))

@@ -181,8 +181,8 @@ def _format_alternative(other: Alternative) -> str:
 def orders(order: Sequence[str], listed: Sequence[str]) -> str:
     """Return which order of LimitRanges leads there: of the API server, and of Tekton; empty where none matters."""
     parts = [
-        f"{' comes before '.join(names)}{place_text}"
-        for names, place_text in ((order, ""), (listed, " in Tekton's list"))
+        f"{' comes before '.join(names)}{list_text}"
+        for names, list_text in ((order, ""), (listed, " in Tekton's list"))
         if names
     ]
     return f", if {' and '.join(parts)}" if parts else ""

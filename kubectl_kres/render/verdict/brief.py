@@ -72,5 +72,5 @@ def with_remedies(brief: Brief, remedies: Sequence[Remedy]) -> Brief:
 def object_command(command: str, ref: ObjectRef, flags: str = "", *, kind: bool = True) -> str:
     """Return the command of ours that says more of an object. ``kind``: its words name kinds."""
     name = f"{ref.kind.lower()}/{shlex.quote(ref.name)}" if kind else shlex.quote(ref.name)
-    place_text = f"-n {shlex.quote(ref.namespace)}" if ref.namespace else ""
-    return " ".join(filter(None, ["kubectl kres", command, name, place_text, flags]))
+    namespace_flag = f"-n {shlex.quote(ref.namespace)}" if ref.namespace else ""
+    return " ".join(filter(None, ["kubectl kres", command, name, namespace_flag, flags]))

@@ -114,8 +114,8 @@ def _format_finding(finding: Finding, names: Mapping[str, str]) -> str:
     if finding.rule == "quantity/unparsable" and finding.observed:
         return f'{value} is "{clip_text(finding.observed, _LONGEST)}", which is no quantity'
     if finding.text:
-        place_text = f"{value}: " if finding.rule == "quantity/unparsable" else ""
-        return clip_text(f"{place_text}{finding.text}", _LONGEST)
+        value_prefix = f"{value}: " if finding.rule == "quantity/unparsable" else ""
+        return clip_text(f"{value_prefix}{finding.text}", _LONGEST)
     from kubectl_kres.provenance.rules import RULES
 
     title = RULES[finding.rule].title.rstrip(".") if finding.rule in RULES else finding.rule
@@ -185,7 +185,7 @@ def refusal_reason(verdict: Verdict, names: Mapping[str, str] | None = None) -> 
     return cause(verdict.findings, names) or verdict.message
 
 
-def message_of(verdict: Verdict) -> str:
+def one_line_message(verdict: Verdict) -> str:
     """Return the message; Tekton's webhooks put each fault on a line of its own."""
     return verdict.message.replace("\n", "; ")
 

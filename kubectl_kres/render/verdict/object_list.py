@@ -71,13 +71,13 @@ class Rows:
     """Makes rows; outlines of pods that were evaluated together share their verdict, and are worded once."""
 
     def __init__(self) -> None:
-        self._last: tuple[Outline, str] | None = None
+        self._last_outline: tuple[Outline, str] | None = None
 
     def row(self, outline: Outline) -> Row:
         """As ``row_of``."""
-        last = self._last
+        last = self._last_outline
         if last is None or last[0].verdict is not outline.verdict:
-            last = self._last = outline, _format_outline_reason(outline)
+            last = self._last_outline = outline, _format_outline_reason(outline)
         return _row(outline, last[1])
 
 
@@ -89,7 +89,7 @@ class PrintedTable:
     """
 
     def __init__(self, *, width: int = 0, wide: bool = False, color: bool = False) -> None:
-        self._width, self._wide, self._color = width, wide, color
+        self._width, self._is_wide, self._color = width, wide, color
         self._heads = (*HEADS, "FIX") if wide else HEADS
         #: The columns with their widths, once the head is drawn.
         self._widths: dict[int, int] = {}
@@ -98,7 +98,7 @@ class PrintedTable:
         """Yield the next rows. ``name``: what an object is called; ``more``: others may follow."""
         if not rows:
             return
-        pairs = [_cells(row, name, wide=self._wide) for row in rows]
+        pairs = [_cells(row, name, wide=self._is_wide) for row in rows]
         drawn = [tuple(map(printable_text, texts)) for texts in pairs]
         sizes = [tuple(map(cells, texts)) for texts in drawn]
         heads, widths = self._heads, self._widths

@@ -76,12 +76,12 @@ class ChangeWithPods(NamedTuple):
 
 
 def report(outcome: ChangeOutcome, rollouts: Rollouts = _ONE) -> ChangeReport:
-    """Return what the steps of a change did."""
+    """Return the report of the steps of a change."""
     return report_with_pods(outcome, (), rollouts).report
 
 
 def report_with_pods(outcome: ChangeOutcome, steps: Iterable[PlacedStep], rollouts: Rollouts = _ONE) -> ChangeWithPods:
-    """Return the same with the pods that come and go. ``steps``: those of the change, whose rollouts count as well."""
+    """Return the report with the pods that are created and deleted. ``steps``: their rollouts count as well."""
     before, after = outcome.before, outcome.after
     sides = ((space, before, after) for space in sorted({*before.spaces, *after.spaces}))
     change = _build_change_report(sides, before.pools, after.pools, rollouts, touched=_objects_of(steps))
@@ -120,7 +120,7 @@ def _with_steps(
 
 
 def compare_sides(before: ClusterStates, after: ClusterStates, rollouts: Rollouts = _ONE) -> ChangeReport:
-    """Return what is different between two worlds."""
+    """Return the report of the differences between two sides."""
     spaces = sorted({*before.spaces, *after.spaces})
     return _build_change_report(
         ((space, before, after) for space in spaces), before.pools, after.pools, rollouts
@@ -194,12 +194,12 @@ def _build_change_report(
 
 
 def _first_side(side: ClusterStates, space: str, states: Sequence[State]) -> SideOfSpace:
-    """Return the namespace at its first rest."""
+    """Return a namespace in the first of its states; None where there is none."""
     return (side.spaces[space][0], states[0]) if space in side.spaces and states else None
 
 
 def _with_messages(steps: Iterable[StepResult], workloads: Iterable[WorkloadChange]) -> tuple[StepResult, ...]:
-    """Return the steps; those after which pods are missing with what the server says to these."""
+    """Return the steps, with the server's message to pods that are missing after them."""
     by_name = {(str(change.subject), change.subject.namespace): change for change in workloads}
     return tuple(_with_message(step, by_name.get((step.target, step.subject.namespace))) for step in steps)
 
@@ -236,7 +236,7 @@ def _count_missing_pods(count: Count | None) -> int:
 def _of_side(
     side: ClusterStates, space: str, states: Iterable[State], final_states: Iterable[FinalState]
 ) -> dict[Key, _Workload]:
-    """Return the workloads, their next rollouts not asked yet."""
+    """Return the workloads of one side, without their next rollouts."""
     if space not in side.spaces:
         return {}
     namespace, _ = side.spaces[space]
@@ -322,8 +322,8 @@ def _unseen_rollouts(
         ref = ObjectRef(*key, space)
         rollout = _rollout(ref, workloads[key]) if key in workloads and ref not in texts else None
         if rollout is not None:
-            place_text = f"stalls at {rollout.updated} of {rollout.of} updated"
-            yield f"if the file changes what is not read of {ref} in {space}, such as env, its rollout {place_text}"
+            progress_text = f"stalls at {rollout.updated} of {rollout.of} updated"
+            yield f"if the file changes what is not read of {ref} in {space}, such as env, its rollout {progress_text}"
 
 
 def _workloads(space: str, old: Mapping[Key, _Workload], new: Mapping[Key, _Workload]) -> Iterator[WorkloadChange]:
@@ -391,7 +391,7 @@ def _rollout_sign(before: _Workload, after: _Workload) -> int:
     """
     was, now = before.rollout, after.rollout
     if was is not None and now is not None:
-        return was.updated * now.of - now.updated * was.of
+        return was.updated * now.wanted - now.updated * was.wanted
     return (now is not None and before.completes_rollouts) - (was is not None and after.completes_rollouts)
 
 
@@ -402,7 +402,7 @@ def _rollout(ref: ObjectRef, workload: _Workload) -> NextRollout | None:
     if stalled is None or texts:
         return None
     beside = tuple(ObjectRef(*key, ref.namespace) for key in stalled.beside)
-    return NextRollout(stalled.updated, stalled.most, stalled.of, beside, (*stalled.tell(), "")[0])
+    return NextRollout(stalled.updated, stalled.most, stalled.wanted, beside, (*stalled.tell(), "")[0])
 
 
 def _downgrade_effect(change: WorkloadChange, unasked: Container[Key]) -> WorkloadChange:

@@ -1,4 +1,4 @@
-"""The answer of ``simulate``: what is different after a change, and nothing else."""
+"""The report of ``simulate``: what differs after a change, and nothing else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Effect = Literal["worse", "better", "other"]
 
 
 class StepResult(Record, frozen=True):
-    """The API server's answer to one step. ``others``: what it may say instead. ``label``: where it was written.
+    """The API server's answer to one step. ``others``: other possible answers. ``label``: where the step was written.
 
     ``eviction``: of an updater what came of it, with the ``target``, kind and name, whose pods it evicts.
     """
@@ -45,7 +45,7 @@ class Count(Record, frozen=True):
 
 
 class NextPod(Record, frozen=True):
-    """What becomes of the next pod of a workload. ``message``: the server's words of a refusal. ``values``: requests
+    """The outcome of the next pod of a workload. ``message``: the server's refusal. ``values``: requests
     and limits that it gets, by container.
     """
 
@@ -56,7 +56,7 @@ class NextPod(Record, frozen=True):
 
 
 class Resized(Record, frozen=True):
-    """A request or limit of the next pods that changes; absent: none is set."""
+    """A request or limit of the next pods that changes; absent: it is not set."""
 
     path: str
     before: str | None = None
@@ -78,7 +78,7 @@ class NextRollout(Record, frozen=True):
 
 
 class WorkloadChange(Record, frozen=True):
-    """A workload that a change concerns. ``before`` absent: it is new; ``after`` absent: it is gone.
+    """A workload that a change affects. ``before`` absent: it is new; ``after`` absent: it is deleted.
 
     ``rollout_before``, ``rollout_after``: its next rollout where it does not complete; absent where it does, and of a
     workload that lacks pods or whose next pod is refused.
@@ -119,7 +119,7 @@ class QuotaChange(Record, frozen=True):
 
 
 class ClaimChange(Record, frozen=True):
-    """A claim on a resource pool whose state changes; an empty state: it is not there."""
+    """A claim on a resource pool whose state changes; empty: it does not exist."""
 
     subject: ObjectRef
     effect: Effect
@@ -149,7 +149,7 @@ class NodesForChange(Record, frozen=True):
 
     @property
     def unplaced(self) -> int:
-        """How many pods are known to find no node."""
+        """The number of pods that are known to find no node."""
         return 0 if self.fits is None or self.at_least else self.new - self.fits
 
 
@@ -176,5 +176,5 @@ class ChangeReport(Record, frozen=True):
 
     @property
     def is_refused(self) -> bool:
-        """Whether the server refuses a step."""
+        """Whether the API server refuses a step."""
         return any(not step.allowed for step in self.steps)

@@ -78,7 +78,7 @@ _SPACED = ("LimitRange", "ResourceQuota", "HorizontalPodAutoscaler", "ResourcePo
 
 
 def check(context: CheckContext, codes: Collection[str]) -> Iterator[CheckFinding]:
-    """Yield what rules of these codes find in a namespace, or beside namespaces, in the order of the codes."""
+    """Yield the findings of the selected rules in a context, in the order of their codes."""
     excused: dict[ObjectRef, Mapping[str, str]] = {}
     for rule in RULES:
         if rule.code not in codes or rule.scope not in {"both", "namespace" if context.namespace else "cluster"}:
@@ -96,7 +96,7 @@ def check(context: CheckContext, codes: Collection[str]) -> Iterator[CheckFindin
 
 
 def _is_in_scope(context: CheckContext, ref: ObjectRef) -> bool:
-    """Return whether an object that is in no namespace concerns the namespaces that are asked about."""
+    """Return whether a cluster-scoped object concerns the namespaces that are checked."""
     if context.namespace or not context.spaces:
         return True
     if ref.kind == "Namespace":
@@ -121,7 +121,7 @@ def worst_first(check_findings: Iterable[CheckFinding]) -> list[CheckFinding]:
 def mark_known(
     check_findings: Iterable[CheckFinding], baseline: Collection[tuple[str, str, str]]
 ) -> Iterator[CheckFinding]:
-    """Yield the findings; those that a baseline has are marked."""
+    """Yield the findings, with those of the baseline marked as known."""
     for check_finding in check_findings:
         yield structs.replace(check_finding, known=True) if check_finding.key in baseline else check_finding
 
@@ -142,13 +142,13 @@ def _finding(rule: Rule, broken: Diagnostic, ignored: str) -> CheckFinding:
 
 def _explain_commands(ref: ObjectRef) -> tuple[str, ...]:
     """Return the command that shows more about an object; none if no command explains it."""
-    place_text = f" -n {quote(ref.namespace)}" if ref.namespace else ""
+    namespace_flag = f" -n {quote(ref.namespace)}" if ref.namespace else ""
     name = quote(ref.name)
     match ref.kind:
         case "ResourceQuota":
-            return (f"kubectl kres quota {name}{place_text} --recount --by workload",)
+            return (f"kubectl kres quota {name}{namespace_flag} --recount --by workload",)
         case "ResourcePoolClaim":
-            return (f"kubectl kres claims {name}{place_text}",)
+            return (f"kubectl kres claims {name}{namespace_flag}",)
         case "ResourcePool":
             return (f"kubectl kres pools {name}",)
         case "Tenant":
@@ -156,7 +156,7 @@ def _explain_commands(ref: ObjectRef) -> tuple[str, ...]:
     kind = BY_KIND.get(ref.kind)
     if ref.name == ALL_OBJECTS or kind is None or not answers_about(kind).explained:
         return ()
-    return (f"kubectl kres explain {kind.names[1]}/{name}{place_text}",)
+    return (f"kubectl kres explain {kind.names[1]}/{name}{namespace_flag}",)
 
 
 def _annotated_objects(context: CheckContext) -> Iterator[ObjectRef]:

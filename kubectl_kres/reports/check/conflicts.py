@@ -230,8 +230,8 @@ def _meant_count(resource: str) -> str:
     for service_name in _SERVICES:
         if service_name in {resource, f"services.{resource}", f"services.{resource}s"}:
             return service_name
-    known_items = {entry.rstrip("s"): full for entry, full in _BY_PLURAL.items()}
-    close = known_items.get(plural.lower().rstrip("s"))
+    names_by_singular = {entry.rstrip("s"): full for entry, full in _BY_PLURAL.items()}
+    close = names_by_singular.get(plural.lower().rstrip("s"))
     if close is not None and close not in IGNORED:
         return f"count/{close}"
     near = get_close_matches(plural.lower(), [*_BY_PLURAL], 1, 0.8)

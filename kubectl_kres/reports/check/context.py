@@ -1,6 +1,6 @@
-"""The input of rules: a namespace with its workloads, each evaluated once, or the objects that are in no namespace.
+"""The input of rules: a namespace with its evaluated workloads, or the cluster-scoped objects.
 
-A ``Rule`` has its code, its words, and the function that finds violations.
+A ``Rule`` has a code, its texts, and the function that finds violations.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PIPELINE = "PipelineRun"
 
 
 class EvaluatedWorkload(Struct, frozen=True):
-    """A workload, or a pod that nothing else makes, with every outcome of its next pod."""
+    """A workload, or a pod without an owner, with every outcome of its next pod."""
 
     subject: explanation.Subject
     analysis: Analysis
@@ -67,7 +67,7 @@ class EvaluatedWorkload(Struct, frozen=True):
 
     @property
     def lacks_room_alone(self) -> bool:
-        """Whether the next pod is refused in some order, and only for what quotas have used."""
+        """Whether the next pod is refused in some order of LimitRanges, and only by full quotas."""
         refusals = [outcome.refusal for outcome in self.analysis.outcomes if outcome.refusal is not None]
         rules = [finding.rule for refusal in refusals for finding in refusal.findings]
         return bool(refusals) and all(rule == "quota/exceeded" for rule in rules)
@@ -88,9 +88,9 @@ class RemedyBudget:
 
 
 class CheckContext:
-    """A namespace of a store, or, without one, the objects that are in no namespace.
+    """A namespace of a store, or the cluster-scoped objects if there is no namespace.
 
-    ``subjects``: what makes pods there, and pods that nothing else makes. ``of_files``: only what files hold is asked
+    ``subjects``: workloads, and pods without an owner. ``of_files``: only what files hold is asked
     about; ``spaces``: only what stands in these namespaces, or in none. ``unread``: what could not be read.
     """
 
@@ -162,7 +162,7 @@ class CheckContext:
         return tuple(self.iter_evaluated())
 
     def iter_evaluated(self) -> Iterator[EvaluatedWorkload]:
-        """Yield the subjects that have an answer, one by one; each is evaluated once, however often this is called."""
+        """Yield the subjects that have an answer, one by one. Each is evaluated only once."""
         for index in count():
             if index == len(self._evaluated):
                 self._evaluated.extend(islice(self._pending, 1))
@@ -232,7 +232,7 @@ class CheckContext:
         return self._verdicts[evaluated.ref]
 
     def remedy(self, evaluated: EvaluatedWorkload) -> Remedy | None:
-        """Return the first tested remedy that gets its pods admitted; None: there is none, or the budget is used up."""
+        """Return the first tested remedy that gets all pods admitted; None: there is none, or the budget is spent."""
         if not self._budget.remaining:
             return None
         self._budget.remaining -= 1

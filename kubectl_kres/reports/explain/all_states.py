@@ -33,7 +33,7 @@ class PodStates:
     def __init__(self, store: Store, now: str) -> None:
         self.store, self.now = store, now
         self._running = Counter[_Owner]()
-        self._others: dict[_Owner, _States] = {}
+        self._states_by_owner: dict[_Owner, _States] = {}
 
     def add(self, pod: Pod) -> None:
         """Take one pod into account. The events about it are those in the store by now."""
@@ -45,12 +45,12 @@ class PodStates:
         if state.word == "runs" and not state.reason:
             self._running[owner] += 1
         elif state.word != "ended" or (pod.status.phase == "Failed" and owner[1] == "Job"):
-            self._others.setdefault(owner, []).append((pod, state))
+            self._states_by_owner.setdefault(owner, []).append((pod, state))
 
     def states_of(self, namespace: str, kind: str, name: str) -> tuple[int, _States]:
         """Return how many pods that this object controls run as usual, and the others."""
         owner = (namespace, kind, name)
-        return self._running[owner], self._others.get(owner, [])
+        return self._running[owner], self._states_by_owner.get(owner, [])
 
     def uncontrolled_pods(self, namespace: str) -> Iterator[tuple[Pod, RunState]]:
         """Yield the pods that nothing controls and that do not run as usual, and those whose controller is of no known
@@ -59,13 +59,13 @@ class PodStates:
         ``namespace`` empty: of all.
         """
         runs = kinds_of("waits")
-        for (space, kind, _), pods in self._others.items():
+        for (space, kind, _), pods in self._states_by_owner.items():
             if kind not in KINDS and kind not in runs and namespace in {"", space}:
                 yield from pods
 
     def pods_without_node(self) -> Iterator[Pod]:
         """Yield the pods that wait for a node."""
-        pods = (pod for others in self._others.values() for pod, state in others if state.reason == "NoNode")
+        pods = (pod for others in self._states_by_owner.values() for pod, state in others if state.reason == "NoNode")
         return (pod for pod in pods if waits_for_node(pod))
 
     def running_alone(self, namespace: str) -> int:

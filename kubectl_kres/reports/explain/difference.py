@@ -80,11 +80,11 @@ class Differences:
     def __init__(self, store: Store, options: EvaluationOptions) -> None:
         self._store, self._options = store, options
         self._unchanged = AnswerCache[tuple[Any, ...], tuple[Maker | None, NamespacePolicies, bool]]()
-        self._alike = AnswerCache[tuple[Any, ...], tuple[Maker | None, NamespacePolicies, Difference]]()
+        self._answers = AnswerCache[tuple[Any, ...], tuple[Maker | None, NamespacePolicies, Difference]]()
         #: By namespace when its policies were edited, and the revisions that this is of.
         self._times: dict[str, tuple[tuple[int, ...], frozenset[str]]] = {}
         #: Namespaces whose last pod differed: the next one likely does, too, and its journal is wanted.
-        self._differing: set[str] = set()
+        self._differing_namespaces: set[str] = set()
         self.pattern: Difference | None = None
 
     def differs(self, pod: Pod) -> bool:
@@ -106,13 +106,15 @@ class Differences:
             difference = diff(self._store, named, self._options)
             return difference if difference.changed else None
         live, namespace_policies = _Live(self._store, pod), policies(self._store, namespace, self._options.server)
-        same, analysis = self._compare_admission(live, namespace_policies, journal=namespace in self._differing)
+        same, analysis = self._compare_admission(
+            live, namespace_policies, journal=namespace in self._differing_namespaces
+        )
         if same:
-            self._differing.discard(namespace)
+            self._differing_namespaces.discard(namespace)
             return None
-        self._differing.add(namespace)
+        self._differing_namespaces.add(namespace)
         key = self._alike_key(live)
-        result = self._alike.get(key) if key is not None else None
+        result = self._answers.get(key) if key is not None else None
         if result is not None and result[0] is live.maker and result[1] is namespace_policies:
             self.pattern = result[2]
             return rename_subject(result[2], pod.metadata.name)
@@ -120,7 +122,7 @@ class Differences:
             self._store, named, analysis or explain.analyse(live.live_source, namespace_policies, self._options)
         )
         if key is not None and _only_named(difference):
-            self._alike.store_answer(key, (live.maker, namespace_policies, difference))
+            self._answers.store_answer(key, (live.maker, namespace_policies, difference))
             self.pattern = difference
         return difference
 

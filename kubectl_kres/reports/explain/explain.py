@@ -1,4 +1,4 @@
-"""The explanation why a pod, or the next pod of a workload, gets its resources, or is refused."""
+"""The explanation of a pod, or of the next pod of a workload: what sets its resources, or what refuses it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def explain(store: Store, subject: Subject, options: EvaluationOptions) -> Expla
 
 
 def analysis_of(store: Store, subject: Subject, options: EvaluationOptions, *, journal: bool = True) -> Analysis:
-    """Return the analysis. ``journal`` False: only the outcomes are needed. Raises what ``explain`` raises."""
+    """Return the analysis of a subject. ``journal`` False: only outcomes. Raises what ``explain`` raises."""
     analysis_made = analysis_by_system(store, subject, options, journal=journal)
     if analysis_made is not None:
         return analysis_made
@@ -112,7 +112,7 @@ def analysis_from(
 
 
 def analysis_of_another(store: Store, subject: Subject, options: EvaluationOptions) -> Analysis:
-    """Return the analysis of a new pod like it; of a file's as it is written. Raises what ``explain`` raises."""
+    """Return the analysis of a new pod like the subject. Raises what ``explain`` raises."""
     analysis_made = analysis_by_system(store, subject, options, another=True)
     if analysis_made is not None:
         return analysis_made
@@ -134,7 +134,7 @@ def analyse(
     """Return the analysis of a pod after admission. ``raw``: the pod as a file would send it, whose unknown fields
     bring warnings.
 
-    Where a live pod has what one of several outcomes stores, that outcome leads.
+    Of several outcomes the one that a live pod has comes first.
     """
     live = manifest.live
     if raw is not None:
@@ -150,7 +150,7 @@ def analyse(
 
 
 def matches_live_pod(outcome: Outcome, live: Pod) -> bool:
-    """Return whether the outcome is a pod with the very requests and limits of ``live``."""
+    """Return whether the outcome stores a pod with exactly the requests and limits of ``live``."""
     from kubectl_kres.reports.pod.resource_view import as_written, values_of
 
     return outcome.object is not None and values_of(outcome.object) == values_of(as_written(live))
@@ -164,7 +164,7 @@ class Advice(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """The decision about a pod, its values, and what to change; a difference is made from it, too."""
+    """The decision about a pod, its values, and what to change. Explanations and differences are made from it."""
 
     verdict: Verdict
     containers: tuple[ContainerValues, ...]
@@ -260,7 +260,7 @@ def build_explanation(store: Store, subject: Subject, options: EvaluationOptions
 
 
 def _run_state(store: Store, subject: Subject, options: EvaluationOptions, decision: Decision) -> RunState | None:
-    """Return the state of the object; for a container that was killed also who set its limit."""
+    """Return the state of the object, with what set the limit of a container that was killed."""
     if subject.raw is not None:
         return None
     state = object_state(store, subject.ref, options.now, decision.verdict, decision.seen)
@@ -361,7 +361,7 @@ def _advice(
     pods: Replicas | None,
     failed_reads: Sequence[FailedRead],
 ) -> Advice:
-    """Return the advice."""
+    """Return the remedies of a decision, and notes beside them."""
     if analysis.made_pod is not None:
         if remedies := remedies_of_systems(store, subject, analysis):
             return Advice(remedies)
@@ -430,7 +430,7 @@ def _sentences(store: Store, subject: Subject, analysis: Analysis, pods: Replica
 
 
 def _add_position(texts: tuple[str, ...], subject: Subject, manifest: PodManifest, first: Outcome) -> tuple[str, ...]:
-    """Return the remedy of a text that is no quantity, with its place in the file."""
+    """Return the remedy of a text that is not a quantity, with its line in the file."""
     refusal = first.refusal
     if subject.locate is None or refusal is None or refusal.code != 400:
         return texts
@@ -488,7 +488,7 @@ def _demands(manifest: PodManifest, policies: Policies, draft: Draft | None) -> 
 
 
 def quota_costs(costs: Iterable[QuotaCharge], *, counted: bool) -> Iterator[QuotaCost]:
-    """Yield the costs, with how many more such pods fit. ``counted``: the object is in ``used`` already."""
+    """Yield the cost per quota, with how many more such pods fit. ``counted``: ``used`` has the object already."""
     for charge in costs:
         over = tuple(name for name in charge.after if parse(charge.after[name]) > parse(charge.hard[name]))
         yield QuotaCost(charge.quota, charge, counted, room_for(charge), over)
@@ -576,7 +576,7 @@ def _gates(pod: Pod, server: Server) -> tuple[Assumption, ...]:
 def unseen_of(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[FailedRead, ...]:
     """Return what could not be read or computed; not what assumptions already say."""
     not_read = find_unread(store, list_read_requests(store, subject))
-    all_unseen = tuple(failed_read for failed_read in not_read if failed_read.required or _is_said(failed_read))
+    all_unseen = tuple(failed_read for failed_read in not_read if failed_read.required or _is_reported(failed_read))
     return (*_number_unknown(subject), *all_unseen, *(analysis.unseen if analysis is not None else ()))
 
 
@@ -592,7 +592,7 @@ def _number_unknown(subject: Subject) -> Iterator[FailedRead]:
         yield FailedRead(ref.kind, "failed", ref.namespace, ref.name, text)
 
 
-def _is_said(failed_read: FailedRead) -> bool:
+def _is_reported(failed_read: FailedRead) -> bool:
     """Return whether something that only adds to an answer is reported when it could not be read."""
     if failed_read.kind in kinds_of("assumed"):
         return False

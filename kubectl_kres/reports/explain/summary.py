@@ -64,12 +64,12 @@ class Outlines:
     def __init__(self, store: Store, options: EvaluationOptions) -> None:
         self._store, self._options = store, options
         #: By all that admission looks at; and, quicker to find, by what the pod says of the template that made it.
-        self._alike = AnswerCache[tuple[str, bytes, bytes], tuple[NamespacePolicies, Outline]]()
+        self._answers = AnswerCache[tuple[str, bytes, bytes], tuple[NamespacePolicies, Outline]]()
         self._of_origin = AnswerCache[tuple[PodOrigin, bytes], Outline]()
         #: What could not be read.
-        self._unseen = AnswerCache[PodOrigin, tuple[FailedRead, ...]]()
+        self._failed_reads = AnswerCache[PodOrigin, tuple[FailedRead, ...]]()
         #: Up to which change of anything but pods the last two hold.
-        self._beside = -1
+        self._other_changes = -1
         #: Namespaces whose last pod was refused: the next one likely is, too.
         self._refusing: set[str] = set()
 
@@ -106,20 +106,20 @@ class Outlines:
         """Return the line of a live pod that no run made."""
         store, origin, ref = self._store, origin_of(pod), subject.ref
         beside = store.revision_beside("Pod")
-        if beside != self._beside:
-            self._unseen.clear()
+        if beside != self._other_changes:
+            self._failed_reads.clear()
             self._of_origin.clear()
-            self._beside = beside
+            self._other_changes = beside
         # Of a pod that waits for a node, all pods were wanted, too.
         alone = origin.waits or not store.covered(ReadRequest("Pod", ref.namespace, ref.name)).is_known
         key = origin, beside_template(pod)
         outline = None if alone else self._of_origin.get(key)
         if outline is None:
-            failed_reads = None if alone else self._unseen.get(origin)
+            failed_reads = None if alone else self._failed_reads.get(origin)
             if failed_reads is None:
                 failed_reads = unseen_of(store, subject)
                 if not alone:
-                    self._unseen.store_answer(origin, failed_reads)
+                    self._failed_reads.store_answer(origin, failed_reads)
             namespace_policies = policies(store, ref.namespace, self._options.server)
             outline = _set_unseen(
                 self._find_cached_outline(subject, pod, namespace_policies, failed_reads), failed_reads
@@ -134,10 +134,10 @@ class Outlines:
         """Return the line of a pod, from the cache if one like it was evaluated."""
         manifest = start_of_live(self._store, pod)
         key = (subject.ref.namespace, *signature(manifest, pod))
-        last = self._alike.get(key)
+        last = self._answers.get(key)
         if last is None or last[0] is not policies:
             judge = partial(analyse, manifest, policies, self._options)
-            last = self._alike.store_answer(key, (policies, self._evaluate(subject, failed_reads, judge)))
+            last = self._answers.store_answer(key, (policies, self._evaluate(subject, failed_reads, judge)))
         return last[1]
 
     def _evaluate_subject(self, subject: Subject, failed_reads: tuple[FailedRead, ...]) -> Outline:

@@ -71,8 +71,8 @@ def value(explanation: Explanation, question: str, container: str = "") -> tuple
     unread = next((failed_read for failed_read in explanation.unseen if failed_read.kind == "LimitRange"), None)
     if unread is not None:
         raise ClusterError(f"{question} is not known: {unread.message or 'LimitRanges could not be read'}")
-    place_text = f"{explanation.subject.namespace}/" if explanation.subject.namespace else ""
-    text = f"{place_text}{explanation.subject.name}: {name} has no {resource} {side.removesuffix('s')}"
+    namespace_prefix = f"{explanation.subject.namespace}/" if explanation.subject.namespace else ""
+    text = f"{namespace_prefix}{explanation.subject.name}: {name} has no {resource} {side.removesuffix('s')}"
     asked = re.search(r"(?:^|\.)(limit|request)\.", question)
     raise UsageError(f'{text} (read "{asked[1]}" as "{asked[1]}s")' if asked else text, hint="")
 

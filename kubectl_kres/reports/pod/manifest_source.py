@@ -1,6 +1,4 @@
-"""The manifest that admission starts from: the template that made a pod, if it can be found, else the nearest
-source.
-"""
+"""The manifest that admission starts from: the template that made a pod if it is found, else the next best source."""
 
 from __future__ import annotations
 
@@ -50,7 +48,7 @@ def start_of(store: Store, subject: Subject) -> PodManifest:
 
 
 def is_there(store: Store, subject: Subject) -> bool:
-    """Return whether there is something to answer about; what is in a namespace shows that it exists."""
+    """Return whether the object exists. A namespace exists if anything is in it."""
     ref = subject.ref
     if store.get(ref.kind, ref.name, ref.namespace) is not None:
         return True
@@ -74,14 +72,14 @@ def _from_file(subject: Subject) -> PodManifest:
     raw = subject.raw or {}
     ref = subject.ref
     source = Source(ref.kind, ref.name, ref.namespace)
-    place_text = f" in {subject.file}" if subject.file else ""
+    file_text = f" in {subject.file}" if subject.file else ""
     if ref.kind == "Pod":
         pod = decode_object(raw, Pod)
         metadata = msgspec.structs.replace(pod.metadata, namespace=ref.namespace)
         return PodManifest(msgspec.structs.replace(pod, metadata=metadata), source, "", subject.file or "the input")
     path, template = raw_template(raw)
     pod = pod_of_template(decode_object(template, PodTemplateSpec), subject)
-    return PodManifest(pod, source, f"{path}.", f"its template{place_text}")
+    return PodManifest(pod, source, f"{path}.", f"its template{file_text}")
 
 
 def start_of_live(store: Store, live: Pod) -> PodManifest:

@@ -1,4 +1,4 @@
-"""The requests and limits of an explanation: written, computed, live, with what set them."""
+"""The requests and limits of an explanation: as written, as computed, as in the live pod, and what set them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _UNREAD = "what LimitRanges fill in is not known: they could not be read"
 
 
 class ValueTable:
-    """The input of the values of one pod."""
+    """The values of one pod, from its manifest, its outcomes and the live pod."""
 
     def __init__(
         self, store: Store, manifest: PodManifest, outcomes: Sequence[Outcome], listed: Sequence[tuple[str, ...]] = ()
@@ -36,7 +36,9 @@ class ValueTable:
         self._steps = [by_path(outcome.journal) for outcome in outcomes]
         self._values_of = [_draft_values(outcome.draft) for outcome in outcomes]
         self.written, self.names = _by_path(manifest.pod), names_of(manifest.pod)
-        self.live, self._added = _live_by_path(manifest.live, self.names) if manifest.live is not None else ({}, {})
+        self.live, self._added_values = (
+            _live_by_path(manifest.live, self.names) if manifest.live is not None else ({}, {})
+        )
         self._edits: dict[tuple[Source, str], LastEdit | None] = {}
 
     def containers(self) -> tuple[ContainerValues, ...]:
@@ -148,13 +150,13 @@ class ValueTable:
 
     @cached_property
     def _names_at_start(self) -> dict[str, str]:
-        """Containers by their path in the object that holds the template."""
+        """Return the names of containers by their path in the object that holds the template."""
         return {f"{self.manifest.prefix}{path}": name for path, name in self.names.items()}
 
     @property
     def injected_containers(self) -> tuple[str, ...]:
-        """Containers that only the live pod has."""
-        return tuple(container.name for container in self._added.values())
+        """Yield the containers that only the live pod has."""
+        return tuple(container.name for container in self._added_values.values())
 
     def _injected_containers(self) -> Iterator[ContainerValues]:
         if self.manifest.live is None:
@@ -162,7 +164,7 @@ class ValueTable:
         from kubectl_kres.reports.pod.live_differences import injection_note
 
         texts = _by_path(self.manifest.live)
-        for path, container in self._added.items():
+        for path, container in self._added_values.items():
             values = tuple(
                 ResourceValue(item_path, side, resource, live=text)
                 for item_path, side, resource, text in _path_values(texts, path)
@@ -175,7 +177,7 @@ class ValueTable:
             )
 
     def _undecoded_values(self) -> Iterator[ContainerValues]:
-        """Yield the written values, where a quantity does not parse and so nothing was computed."""
+        """Yield the written values, for a pod that was not computed because a quantity does not parse."""
         for path, name in ({"spec": ""} | self.names).items():
             values = tuple(
                 ResourceValue(item_path, side, resource, written=text)

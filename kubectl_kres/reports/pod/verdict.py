@@ -1,4 +1,4 @@
-"""One verdict out of every answer that the server can give: its words, and when each of them holds."""
+"""The verdict: one word for all answers that the server can give, and the meaning of each word."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MEANINGS: Final = {
 
 
 def codes_of(verdict: Verdict) -> tuple[str, ...]:
-    """Return the codes of the rules behind a refusal, the first one first; none where nothing refuses."""
+    """Return the codes of the rules that refuse, in order; empty if nothing does."""
     codes = [finding.rule for finding in verdict.findings]
     if verdict.blocked is not None:
         codes.append(verdict.blocked.rule)

@@ -222,7 +222,7 @@ class ClassChangeCache:
     """A cache of the changes that lead live pods to other classes; pods with the same origin and values share them."""
 
     def __init__(self) -> None:
-        self._kept = AnswerCache[tuple[str, bytes, bytes], tuple[NamespacePolicies, str, tuple[ClassChange, ...]]]()
+        self._answers = AnswerCache[tuple[str, bytes, bytes], tuple[NamespacePolicies, str, tuple[ClassChange, ...]]]()
 
     def class_changes(
         self, subject: Subject, analysis: Analysis, make: Callable[[], tuple[ClassChange, ...]]
@@ -232,7 +232,7 @@ class ClassChangeCache:
         if live is None or analysis.made_pod is not None:
             return make()
         key = subject.ref.namespace, *signature(analysis.manifest, live)
-        last = self._kept.get(key)
+        last = self._answers.get(key)
         if last is not None and last[0] is analysis.policies:
             return tuple(_rename_pod(class_change, last[1], name) for class_change in last[2])
         changes = make()
@@ -240,7 +240,7 @@ class ClassChangeCache:
             class_change.refused.count(name) == class_change.refused.startswith(_message_prefixes(name))
             for class_change in changes
         ):
-            self._kept.store_answer(key, (analysis.policies, name, changes))
+            self._answers.store_answer(key, (analysis.policies, name, changes))
         return changes
 
 
@@ -338,16 +338,16 @@ class QosAnswers:
 
     def __init__(self, store: Store, options: EvaluationOptions) -> None:
         self._store, self._options = store, options
-        self._unseen: dict[str, tuple[FailedRead, ...]] = {}
+        self._failed_reads: dict[str, tuple[FailedRead, ...]] = {}
 
     def quality(self, subject: Subject) -> PodQos | None:
         """Return class, culprits and refusal. Raises what ``explain`` raises."""
         analysis, space = analysis_of(self._store, subject, self._options, journal=False), subject.ref.namespace
         if analysis.made_pod is not None:
             return _brief(subject, analysis, self._options.server)
-        if space not in self._unseen:
-            self._unseen[space] = tuple(find_unread(self._store, (ReadRequest("LimitRange", space),)))
-        return _brief(subject, analysis, self._options.server, self._unseen[space])
+        if space not in self._failed_reads:
+            self._failed_reads[space] = tuple(find_unread(self._store, (ReadRequest("LimitRange", space),)))
+        return _brief(subject, analysis, self._options.server, self._failed_reads[space])
 
 
 def _brief(

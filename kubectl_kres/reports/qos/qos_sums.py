@@ -59,15 +59,15 @@ class AlikeAmounts:
 
     def __init__(self, server: Server) -> None:
         self.server = server
-        self._known: dict[bytes, PodAmounts] = {}
+        self._amounts_by_pod: dict[bytes, PodAmounts] = {}
 
     def amounts_of(self, pod: Pod) -> PodAmounts:
         key = _key(pod)
-        if key not in self._known:
-            if len(self._known) >= _MOST:
-                self._known.clear()
-            self._known[key] = amounts(pod, self.server)
-        return self._known[key]
+        if key not in self._amounts_by_pod:
+            if len(self._amounts_by_pod) >= _MOST:
+                self._amounts_by_pod.clear()
+            self._amounts_by_pod[key] = amounts(pod, self.server)
+        return self._amounts_by_pod[key]
 
 
 class _NamespaceSum:
@@ -105,7 +105,7 @@ class SumCollector:
     def __init__(self, server: Server) -> None:
         self._server, self._spaces = server, dict[str, _NamespaceSum]()
         #: Most pods are copies: what one of them counts for, by all that this depends on.
-        self._known: dict[bytes, PodAmounts] = {}
+        self._amounts_by_pod: dict[bytes, PodAmounts] = {}
 
     def add(self, pod: Pod) -> None:
         """Add a pod."""
@@ -116,16 +116,16 @@ class SumCollector:
             space.finished += 1
             return
         key = _key(pod)
-        if key not in self._known:
-            if len(self._known) >= _MOST:
+        if key not in self._amounts_by_pod:
+            if len(self._amounts_by_pod) >= _MOST:
                 self._fold()
-                self._known.clear()
-            self._known[key] = amounts(pod, self._server)
+                self._amounts_by_pod.clear()
+            self._amounts_by_pod[key] = amounts(pod, self._server)
         space.alike[key] = space.alike.get(key, 0) + 1
 
     def _fold(self) -> None:
         for space in self._spaces.values():
-            space.fold(self._known)
+            space.fold(self._amounts_by_pod)
 
     def sums(self) -> Iterator[NamespaceSums]:
         """Yield the namespaces by name, then the total."""

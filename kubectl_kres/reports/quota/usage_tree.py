@@ -304,7 +304,7 @@ class _Setters:
 
     def __init__(self, store: Store, options: EvaluationOptions) -> None:
         self._store, self._options = store, options
-        self._known: dict[tuple[Any, ...], Mapping[str, _Value]] = {}
+        self._value_cache: dict[tuple[Any, ...], Mapping[str, _Value]] = {}
 
     def values(self, pod: Pod, names: Iterable[str]) -> Iterator[UsageNode]:
         """Yield the values that count for some names of a quota, by the object that has them."""
@@ -323,10 +323,10 @@ class _Setters:
 
     def _find_pod_values(self, pod: Pod) -> Mapping[str, _Value]:
         key = pod.metadata.namespace, *controller(pod), beside_template(pod)
-        if key not in self._known:
+        if key not in self._value_cache:
             ref = ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace)
-            self._known[key] = self._values_of(Subject(ref, BY_KIND["Pod"]))
-        return self._known[key]
+            self._value_cache[key] = self._values_of(Subject(ref, BY_KIND["Pod"]))
+        return self._value_cache[key]
 
     def _values_of(self, subject: Subject) -> Mapping[str, _Value]:
         """Return the values by path; nothing where the maker of the pod cannot be read."""

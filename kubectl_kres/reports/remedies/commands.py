@@ -154,8 +154,8 @@ def _pointer(field: str) -> str:
 
 def _patch(origin: Origin, kind: str, ref: ObjectRef, patch: object, how: str) -> str:
     text = json.dumps(patch, separators=(",", ":"), ensure_ascii=True)
-    place_text = f"{kind} {shlex.quote(ref.name)}{f' -n {shlex.quote(ref.namespace)}' if ref.namespace else ''}"
-    return _kubectl(origin, f"patch {place_text} --type {how} -p {shlex.quote(text)}")
+    object_arguments = f"{kind} {shlex.quote(ref.name)}{f' -n {shlex.quote(ref.namespace)}' if ref.namespace else ''}"
+    return _kubectl(origin, f"patch {object_arguments} --type {how} -p {shlex.quote(text)}")
 
 
 def usage_command(origin: Origin, quota: ObjectRef) -> str:

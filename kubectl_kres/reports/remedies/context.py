@@ -327,13 +327,13 @@ def _find_contradiction(case: RemedyContext, limit_bounds: LimitBounds, name: st
     draft = case.draft
     if draft is None or limit_bounds.contradictory:
         return ""
-    own = {slot.path: bounds_of(case.journal, case.findings, slot.path, name) for slot in draft.slots()}
-    minimum = _in_sum(draft, {path: bounds.low for path, bounds in own.items()}, name)
+    bounds_by_slot = {slot.path: bounds_of(case.journal, case.findings, slot.path, name) for slot in draft.slots()}
+    minimum = _in_sum(draft, {path: bounds.low for path, bounds in bounds_by_slot.items()}, name)
     if minimum is not None and limit_bounds.high is not None and minimum > limit_bounds.high.quantity:
-        by = _refs(bounds.low for bounds in own.values())
+        by = _refs(bounds.low for bounds in bounds_by_slot.values())
         ceiling = _demand(limit_bounds.high, "at most")
         return f"the containers have at least {minimum} {name} in sum{by}, and the pod {ceiling}"
-    highs = {path: bounds.high for path, bounds in own.items()}
+    highs = {path: bounds.high for path, bounds in bounds_by_slot.items()}
     if draft.pod is not None or limit_bounds.low is None or not all(highs.values()):
         return ""
     maximum = _in_sum(draft, highs, name)

@@ -1,4 +1,4 @@
-"""The one engine that looks for remedies: for pods, runs of Tekton, claims, autoscalers and pools alike.
+"""The search for remedies that pods, Tekton runs, claims, autoscalers and pools have in common.
 
 A state is what is changed: a mapping from a place, as a request of a container, to what stands there then. What may be
 changed, and what becomes of it, differs: a subclass of `Search` says it. All else stands here: each state is evaluated
@@ -30,29 +30,29 @@ from kubectl_kres.reports.remedies.words import compose_remedy
 from kubectl_kres.store.store import Store
 
 Trial = TypeVar("Trial")
-#: Places with what stands there then; both can be hashed, and no two kinds of place are equal.
+#: New values by target. Targets and values are hashable, and targets of different kinds are never equal.
 State = Mapping[Any, Any]
 #: How much trials of one search may cost.
 BUDGET = 5_000
 
 
 class Search(Generic[Trial]):
-    """The trials of one problem. ``budget``: what they may cost; once it is spent no further state passes."""
+    """The trials of one problem. ``budget``: what they may cost; once it is spent, no untried state passes."""
 
     def __init__(self, budget: int = BUDGET) -> None:
         self.budget = budget
         self._trials: dict[Hashable, Trial] = {}
 
     def evaluate(self, state: State) -> Trial:
-        """Return what becomes of all once the changes are made."""
+        """Return the outcome once the changes of a state are made."""
         raise NotImplementedError
 
     def passes(self, trial: Trial) -> bool:
-        """Return whether all is as it is wanted then."""
+        """Return whether an outcome solves the problem."""
         raise NotImplementedError
 
     def states(self) -> Iterator[State]:
-        """Yield what to give out if it passes, the best first."""
+        """Yield the states to propose if they pass, the best first."""
         raise NotImplementedError
 
     def cost(self, _state: State) -> int:
@@ -60,33 +60,34 @@ class Search(Generic[Trial]):
         return 1
 
     def parts(self, state: State) -> Iterable[Sequence[Any]]:
-        """Return the places that may be left out, alone or together, where not all of a state is needed."""
-        return [(place,) for place in state]
+        """Return the groups of targets that are left out together where not all of a state is needed."""
+        return [(target,) for target in state]
 
-    def known(self, state: State) -> Trial | None:
-        """Return what became of a state that was tried; None: it was not."""
+    def cached_trial(self, state: State) -> Trial | None:
+        """Return the outcome of a state that was tried; None: it was not tried."""
         return self._trials.get(tuple(state.items()))
 
     def trial(self, state: State) -> Trial:
-        """Return what becomes of a state; each is evaluated once."""
+        """Return the outcome of a state, which is evaluated once."""
         key = tuple(state.items())
         if key not in self._trials:
             self.budget -= self.cost(state)
             self._trials[key] = self.evaluate(state)
         return self._trials[key]
 
-    def meets(self, state: State, goal: Callable[[Trial], bool]) -> bool:
-        """Return whether a state meets a goal, which none does that is tried for the first time beyond the budget."""
+    def meets_goal(self, state: State, goal: Callable[[Trial], bool]) -> bool:
+        """Return whether a state meets a goal; False for an untried state once the budget is spent."""
         return (self.budget > 0 or tuple(state.items()) in self._trials) and goal(self.trial(state))
 
     def walk(
         self, state: State, correct: Callable[[State, Trial], State | None], goal: Callable[[Trial], bool]
     ) -> State:
-        """Return the first state that meets the goal, each made from the one before by what is wrong with it; the last
-        state where none does.
+        """Return the first state that meets the goal, or the last one if none does.
+
+        Each state is made from the one before by ``correct``, which sees its outcome.
         """
         seen: list[State] = []
-        while not self.meets(state, goal) and self.budget > 0:
+        while not self.meets_goal(state, goal) and self.budget > 0:
             seen.append(state)
             after = correct(state, self.trial(state))
             if after is None or after in seen:
@@ -100,38 +101,38 @@ class Search(Generic[Trial]):
         correct: Callable[[State, Trial], State | None],
         goal: Callable[[Trial], bool] | None = None,
     ) -> State | None:
-        """Return the first state on the way that meets the goal, without what is needless; None: there is none."""
+        """Return the first state on the way that meets the goal, without needless changes; None: there is none."""
         goal = goal or self.passes
         state = self.walk(start, correct, goal)
-        return self.reduce(state, goal) if self.meets(state, goal) else None
+        return self.reduce(state, goal) if self.meets_goal(state, goal) else None
 
     def reduce(self, state: State, goal: Callable[[Trial], bool]) -> State:
-        """Return a state that meets the goal without what is needless for it.
+        """Return the state without the changes that its goal does not need.
 
-        All is tried again after a removal, which may make another part needless.
+        After each removal all groups are tried again, since one removal may make another change needless.
         """
         changed = True
         while changed:
             changed = False
             for part in [*self.parts(state)]:
-                fewer = {place: to for place, to in state.items() if place not in part}
-                if len(fewer) < len(state) and self.meets(fewer, goal):
+                fewer = {target: to for target, to in state.items() if target not in part}
+                if len(fewer) < len(state) and self.meets_goal(fewer, goal):
                     state, changed = fewer, True
         return state
 
-    def first(self, states: Iterable[State]) -> State | None:
+    def find_first_passing(self, states: Iterable[State]) -> State | None:
         """Return the first state that passes; None: none does."""
-        return next((state for state in states if self.meets(state, self.passes)), None)
+        return next((state for state in states if self.meets_goal(state, self.passes)), None)
 
-    def fewest(self, parts: Sequence[tuple[Any, Any]]) -> State | None:
-        """Return as few parts from the beginning as are enough; None: not even all are."""
-        return self.first(dict(parts[:count]) for count in range(1, len(parts) + 1))
+    def find_fewest_parts(self, parts: Sequence[tuple[Any, Any]]) -> State | None:
+        """Return the shortest run of parts, from the first one on, that passes; None: not even all of them do."""
+        return self.find_first_passing(dict(parts[:count]) for count in range(1, len(parts) + 1))
 
     def proven(self) -> Iterator[State]:
-        """Yield the states that pass with all their changes made, each once."""
+        """Yield each state that passes with all of its changes made, once."""
         seen: list[State] = []
         for state in self.states():
-            if state and state not in seen and self.meets(state, self.passes):
+            if state and state not in seen and self.meets_goal(state, self.passes):
                 seen.append(state)
                 yield state
 
@@ -144,7 +145,7 @@ class RemedySearch(Search[Trial]):
         self.store, self.subject = store, subject
 
     def edits(self, state: State) -> Iterable[Edit]:
-        """Return the edits that a state is, in the order in which they are named."""
+        """Return the edits of a state, in the order in which a sentence names them."""
         return state.values()
 
     def compose(self, _state: State, edits: Sequence[Edit]) -> Remedy:
@@ -169,8 +170,8 @@ _MOVED = {"limitrange/min": "min", "limitrange/max": "max"}
 def with_storage(claim: PersistentVolumeClaim, amount: str) -> PersistentVolumeClaim:
     """Return the claim with another size."""
     resources = claim.spec.resources or ResourceRequirements()
-    own = structs.replace(resources, requests={**(resources.requests or {}), "storage": amount})
-    return structs.replace(claim, spec=structs.replace(claim.spec, resources=own))
+    resized = structs.replace(resources, requests={**(resources.requests or {}), "storage": amount})
+    return structs.replace(claim, spec=structs.replace(claim.spec, resources=resized))
 
 
 def changed_policies(policies: Policies, edits: Iterable[object]) -> Policies:
@@ -190,30 +191,29 @@ def changed_policies(policies: Policies, edits: Iterable[object]) -> Policies:
 
 
 def _raise_quota(quota: Quota, edits: Iterable[RaiseQuota]) -> Quota:
-    places = {(quota.source.ref, f"{quota.hard_at}[{name}]") for name in quota.hard}
-    more = {edit.resource: parse(edit.to) for edit in edits if (edit.object, edit.field) in places}
+    fields = {(quota.source.ref, f"{quota.hard_at}[{name}]") for name in quota.hard}
+    more = {edit.resource: parse(edit.to) for edit in edits if (edit.object, edit.field) in fields}
     return quota.with_hard({**quota.hard, **more}) if more else quota
 
 
 def _set_bounds(limits: Limits, edits: Iterable[SetBound]) -> Limits:
-    own = [edit for edit in edits if edit.object.name == limits.source.name]
-    return Limits(limits.source, tuple(_item(item, own) for item in limits.items), limits.created) if own else limits
+    matching = [edit for edit in edits if edit.object.name == limits.source.name]
+    return (
+        Limits(limits.source, tuple(_item(item, matching) for item in limits.items), limits.created)
+        if matching
+        else limits
+    )
 
 
 def _item(item: ParsedItem, edits: Iterable[SetBound]) -> ParsedItem:
-    own = [edit for edit in edits if edit.field == f"{item.path}.{edit.bound}[{edit.resource}]"]
-    if not own:
-        return item
-    twin = object.__new__(ParsedItem)
-    for slot in ParsedItem.__slots__:
-        setattr(twin, slot, getattr(item, slot))
-    for edit in own:
-        name = _LISTS[edit.bound]
-        setattr(twin, name, {**getattr(twin, name), edit.resource: parse(edit.to)})
+    matching = [edit for edit in edits if edit.field == f"{item.path}.{edit.bound}[{edit.resource}]"]
+    for edit in matching:
+        amount = {edit.resource: parse(edit.to)}
+        item = item.with_amounts(_LISTS[edit.bound], amount)
         if edit.bound == "default":
             # The server makes the default request of it where there is none.
-            twin.default_request = {edit.resource: parse(edit.to), **twin.default_request}
-    return twin
+            item = item.with_amounts("default_request", {**amount, **item.default_request})
+    return item
 
 
 def moved_bound(policies: Policies, finding: Finding, namespace: str) -> SetBound | None:

@@ -91,26 +91,26 @@ def shorter_history(ref: ObjectRef, workload: object, unused: Parts, gone: State
 
 
 def with_fewer_kept(
-    place: OwnedPods, scales: Sequence[Scale], unused: Callable[[], Parts]
+    owned_pods: OwnedPods, scales: Sequence[Scale], unused: Callable[[], Parts]
 ) -> tuple[OwnedPods, dict[str, int]]:
     """Return the workload with lower history limits, and what the existing objects that go then give back. ``unused``:
     returns the revisions that may go.
     """
     if scales[0].field == _REVISIONS_KEPT:
-        return place, {_REVISIONS: len(unused()) - scales[0].to}
+        return owned_pods, {_REVISIONS: len(unused()) - scales[0].to}
     fewer = sum((scale.from_ or 0) - scale.to for scale in scales)
-    jobs = next((creation for creation in place.first if creation.kind == "Job"), None)
+    jobs = next((creation for creation in owned_pods.first if creation.kind == "Job"), None)
     if jobs is None:
-        return place, {}
+        return owned_pods, {}
     fewer_to_come = min(fewer, jobs.count - 1)
     left = structs.replace(jobs, count=jobs.count - fewer_to_come)
-    gone = fewer_to_come * ((_count_kept_pods(place) + place.wanted) // jobs.count)
-    first = tuple(left if it is jobs else structs.replace(it, count=it.count - gone) for it in place.first)
-    return structs.replace(place, first=first), {_JOBS: fewer - fewer_to_come}
+    gone = fewer_to_come * ((_count_kept_pods(owned_pods) + owned_pods.wanted) // jobs.count)
+    first = tuple(left if item is jobs else structs.replace(item, count=item.count - gone) for item in owned_pods.first)
+    return structs.replace(owned_pods, first=first), {_JOBS: fewer - fewer_to_come}
 
 
-def _count_kept_pods(place: OwnedPods) -> int:
-    return sum(creation.count for creation in place.first if creation.kind == "Pod")
+def _count_kept_pods(owned_pods: OwnedPods) -> int:
+    return sum(creation.count for creation in owned_pods.first if creation.kind == "Pod")
 
 
 def ended_jobs(store: Store, subject: Subject, short: set[str]) -> Parts:
@@ -119,16 +119,16 @@ def ended_jobs(store: Store, subject: Subject, short: set[str]) -> Parts:
     """
     if short.isdisjoint({_PODS, _JOBS}):
         return []
-    space, own = subject.ref.namespace, (subject.ref.kind, subject.ref.name)
+    space, owner = subject.ref.namespace, (subject.ref.kind, subject.ref.name)
     result: list[tuple[str, int]] = []
     for job in store.all("Job", space):
         conditions = job.status.conditions or ()
-        ended = any(it.type in {"Complete", "Failed"} and it.status == "True" for it in conditions)
-        if not ended or job.metadata.owner_references or own == ("Job", job.metadata.name):
+        ended = any(condition.type in {"Complete", "Failed"} and condition.status == "True" for condition in conditions)
+        if not ended or job.metadata.owner_references or owner == ("Job", job.metadata.name):
             continue
         pods = owned_by(store, "Pod", space, ("Job", job.metadata.name))
         finished = sum(pod.status.phase in {"Succeeded", "Failed"} for pod in pods) or job.status.succeeded
         if finished:
             result.append((job.metadata.name, finished))
-    most = sorted(result, key=lambda it: (-it[1], it[0]))[:_MOST]
+    most = sorted(result, key=lambda job: (-job[1], job[0]))[:_MOST]
     return [_build_part("Job", name, subject, pods) for name, pods in most]

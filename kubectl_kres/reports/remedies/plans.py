@@ -1,4 +1,4 @@
-"""A workload as its controller sees it: what it has and wants, with what that costs quotas."""
+"""The plan of a controller: the pods it has and wants, and what they cost each quota."""
 
 from __future__ import annotations
 
@@ -45,29 +45,29 @@ def claim_prices(
 
 
 def plan_of(
-    place: OwnedPods, pod: Pod, evaluated: PodFaults, policies: Policies, server: Server
+    owned_pods: OwnedPods, pod: Pod, evaluated: PodFaults, policies: Policies, server: Server
 ) -> tuple[RolloutPlan, dict[quota_admission.Key, int]]:
     """Return the controller's plan where ``pod`` is its template, and what the quotas count before. Raises Unparsable.
 
-    An edit that restores an older template is taken as one that makes a new one, which needs no less room.
+    An edit that restores an older template counts as a new template, which needs at least as much.
     """
     used, _ = quota_admission.amounts(policies.quotas)
     once = (
         quota_admission.price_of(
-            quota_admission.charges(quota_admission.count_request(place.counted, "new"), policies.quotas)
+            quota_admission.charges(quota_admission.count_request(owned_pods.counted, "new"), policies.quotas)
         )
-        if place.counted
+        if owned_pods.counted
         else {}
     )
-    once = quota_admission.with_price(once, objects_price((*place.first, *place.lacking), policies))
+    once = quota_admission.with_price(once, objects_price((*owned_pods.first, *owned_pods.lacking), policies))
     price = dict(evaluated.price)
     beside = cost_beside(pod, policies, server)
-    same = [existing for existing in place.existing if existing.newest and same_template(existing.pod, pod)]
-    others = [existing for existing in place.existing if existing not in same]
+    same = [existing for existing in owned_pods.existing if existing.newest and same_template(existing.pod, pod)]
+    others = [existing for existing in owned_pods.existing if existing not in same]
     back = next(
         (quota_admission.with_price(existing.back, beside) for existing in same if existing.back is not None), price
     )
-    if place.fresh:
+    if owned_pods.fresh:
         for other in others:
             for key, amount in (other.back or price).items():
                 used[key] = used.get(key, 0) - amount * other.pods
@@ -76,19 +76,23 @@ def plan_of(
     costs = PodCosts({NEW: price, _THERE: back}, {} if evaluated.faults else {NEW: NEW})
     for template, other in enumerate(others, 1):
         older = judge(other.pod, policies, server)
-        own = older.price or other.back or price
-        gone = quota_admission.with_price(other.back, cost_beside(other.pod, policies, server)) if other.back else own
+        new_price = older.price or other.back or price
+        gone = (
+            quota_admission.with_price(other.back, cost_beside(other.pod, policies, server))
+            if other.back
+            else new_price
+        )
         made = {template: 2 * template} if len(older.faults) < len(older.outcomes) else {}
-        pods = {**costs.pods, 2 * template: own, 2 * template + 1: gone}
+        pods = {**costs.pods, 2 * template: new_price, 2 * template + 1: gone}
         costs = PodCosts(pods, {**costs.shape_of, **made})
     have = sum(existing.pods for existing in same)
-    state = _state(place, others, have, max((existing.wanted for existing in same), default=0))
+    state = _state(owned_pods, others, have, max((existing.wanted for existing in same), default=0))
     if isinstance(state, StatefulSetState):
         missing = (ordinal for ordinal in state.ordinals if ordinal >= len(state.pods))
-        claims = dict(zip(missing, claim_prices(place.claims, policies, server), strict=False))
+        claims = dict(zip(missing, claim_prices(owned_pods.claims, policies, server), strict=False))
         costs = structs.replace(costs, claims=claims)
     plan = RolloutPlan(state, costs, once)
-    return _add_rivals(place, plan, policies, server), used
+    return _add_rivals(owned_pods, plan, policies, server), used
 
 
 #: The template of new pods, and the shapes of those to come and of those that are there. Older ones follow in pairs.
@@ -96,41 +100,43 @@ NEW, _THERE = 0, 1
 
 
 def _state(
-    place: OwnedPods, others: Sequence[ExistingPods], have: int, wanted_of_newest: int
+    owned_pods: OwnedPods, others: Sequence[ExistingPods], have: int, wanted_of_newest: int
 ) -> DeploymentState | StatefulSetState | ReplicaSetState:
     """Return the workload as its controller sees it, with ``have`` pods of the newest template."""
-    replicas = place.replicas or Replicas(place.wanted, have)
+    replicas = owned_pods.replicas or Replicas(owned_pods.wanted, have)
     shapes = [(2 * template + 1, other.pods) for template, other in enumerate(others, 1)]
     shapes += [(_THERE, have)] if have else []
-    if place.kind == "StatefulSet":
+    if owned_pods.kind == "StatefulSet":
         templates = [shape // 2 for shape, number in shapes for _ in range(number)]
         pods = (Replica(ordinal, template, 2 * template + 1) for ordinal, template in enumerate(templates))
         current = 1 if others else NEW
         return StatefulSetState(
-            "", NEW, current, place.wanted, partition=replicas.kept, on_delete=replicas.strategy == "OnDelete",
+            "", NEW, current, owned_pods.wanted, partition=replicas.kept, on_delete=replicas.strategy == "OnDelete",
             pods=tuple(pods),
         )  # fmt: skip
-    if place.kind not in {"Deployment", "DaemonSet"} or replicas.strategy == "OnDelete":
+    if owned_pods.kind not in {"Deployment", "DaemonSet"} or replicas.strategy == "OnDelete":
         # Pods of an older template stay and count for what is wanted.
-        return ReplicaSetState(NEW, place.wanted, tuple((shape, True, number) for shape, number in shapes if number))
+        return ReplicaSetState(
+            NEW, owned_pods.wanted, tuple((shape, True, number) for shape, number in shapes if number)
+        )
     sets = [
-        ReplicaSetState(shape // 2, wanted, ((shape, True, number),) if number else (), place.wanted)
+        ReplicaSetState(shape // 2, wanted, ((shape, True, number),) if number else (), owned_pods.wanted)
         for (shape, number), wanted in zip(
             shapes, [*(other.wanted for other in others), wanted_of_newest], strict=False
         )
     ]
-    kind = DaemonSetState if place.kind == "DaemonSet" else DeploymentState
+    kind = DaemonSetState if owned_pods.kind == "DaemonSet" else DeploymentState
     surge, unavailable, recreate = replicas.surge, replicas.unavailable, replicas.strategy == "Recreate"
-    return kind(NEW, place.wanted, surge, unavailable, recreate, sets=tuple(sets))
+    return kind(NEW, owned_pods.wanted, surge, unavailable, recreate, sets=tuple(sets))
 
 
-def _add_rivals(place: OwnedPods, plan: RolloutPlan, policies: Policies, server: Server) -> RolloutPlan:
-    """Return the plan with the rivals that need the same room."""
-    if not place.rivals:
+def _add_rivals(owned_pods: OwnedPods, plan: RolloutPlan, policies: Policies, server: Server) -> RolloutPlan:
+    """Return the plan with the rivals that need the same quotas."""
+    if not owned_pods.rivals:
         return plan
-    own = {key for price in (plan.costs.pods[NEW], *plan.costs.claims.values(), plan.once) for key in price or ()}
-    others = (plan_of_rival(rival, policies, server) for rival in place.rivals)
-    return structs.replace(plan, rivals=[other for other in others if own.intersection(needed_room(other))])
+    keys = {key for price in (plan.costs.pods[NEW], *plan.costs.claims.values(), plan.once) for key in price or ()}
+    others = (plan_of_rival(rival, policies, server) for rival in owned_pods.rivals)
+    return structs.replace(plan, rivals=[other for other in others if keys.intersection(needed_room(other))])
 
 
 def needed_room(plan: RolloutPlan) -> Iterator[quota_admission.Key]:

@@ -336,13 +336,13 @@ def _must_specify(case: RemedyContext) -> Iterator[str]:
 
 
 def _unparsable(case: RemedyContext) -> Iterator[str]:
-    text, at, field_path = case.finding.observed, case.finding.path, case.finding.field_path
+    text, field, field_path = case.finding.observed, case.finding.path, case.finding.field_path
     name = case.names.get(str(field_path.holder))
     if field_path.resource and (name or str(field_path.holder) == "spec"):
         holder = f"container {name}" if name else "the pod level"
-        at = f"{field_path.requests_or_limits}.{field_path.resource} of {holder}"
+        field = f"{field_path.requests_or_limits}.{field_path.resource} of {holder}"
     better = suggest_quantity(text)
-    yield f'write {at} as {better or "a quantity such as 500m or 128Mi"}, not "{text}"'
+    yield f'write {field} as {better or "a quantity such as 500m or 128Mi"}, not "{text}"'
 
 
 def _unknown_field(case: RemedyContext) -> Iterator[str]:

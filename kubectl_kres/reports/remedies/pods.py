@@ -40,7 +40,7 @@ TRIED = OF_VALUES | {_QUOTA_EXCEEDED}
 
 
 class ExistingPods(Struct, frozen=True):
-    """The pods of one template: how many its owner wants and has, and what one of them gives back (None: its price)."""
+    """The pods of one template: how many are wanted and exist, and what one frees when it ends (None: its price)."""
 
     pod: Pod
     wanted: int
@@ -50,7 +50,7 @@ class ExistingPods(Struct, frozen=True):
 
 
 class OwnedPods(Struct, frozen=True):
-    """The maker of the pods, and its existing pods, oldest template first.
+    """The pods that an object makes; those that exist come with the oldest template first.
 
     ``fresh``: the object is created again for each change of its template, so that its own pods end first. ``claims``:
     those of each missing pod. ``counted``: the quota resource of the object itself, where it is new. ``first``: the
@@ -81,11 +81,12 @@ class Rival(Struct):
     last_faults: tuple[Policies, PodFaults] | None = None
 
 
-def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server) -> OwnedPods | None:
-    """Return the workplace; None for an object without a known number of pods, or without any at present. Raises
-    Unparsable. Raises Unparsable.
+def find_owned_pods(store: Store, subject: Subject, analysis: Analysis, server: Server) -> OwnedPods | None:
+    """Return the pods of a workload; None for an object without a known number of pods, or without any at present.
+
+    Raises Unparsable.
     """
-    owned_pods = _workplace(store, subject, analysis, server)
+    owned_pods = _find_owned_pods(store, subject, analysis, server)
     if owned_pods is None:
         return None
     account = analysis.account
@@ -98,7 +99,7 @@ def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server
     return structs.replace(owned_pods, first=(*account.first, *account.kept), lacking=account.lacking)
 
 
-def _workplace(store: Store, subject: Subject, analysis: Analysis, server: Server) -> OwnedPods | None:
+def _find_owned_pods(store: Store, subject: Subject, analysis: Analysis, server: Server) -> OwnedPods | None:
     kind, owner = subject.ref.kind, analysis.manifest.owner
     if analysis.manifest.live is not None or (subject.raw is not None and kind == "Pod"):
         live = (ExistingPods(analysis.manifest.pod, 1, 1, newest=True),) if analysis.manifest.live is not None else ()
@@ -110,13 +111,17 @@ def _workplace(store: Store, subject: Subject, analysis: Analysis, server: Serve
         counted = subject.kind.qualified_name if subject.raw is not None and not _exists(store, subject) else ""
         return OwnedPods(kind, pods_of_one_job(workload), counted=counted)
     stored = store.get(kind, subject.ref.name, subject.ref.namespace) if subject.raw is not None else workload
-    there = stored if isinstance(stored, Workload) else None
+    stored_workload = stored if isinstance(stored, Workload) else None
     try:
-        replicas = replicas_of(kind, structs.replace(workload, status=there.status) if there is not None else workload)
+        replicas = replicas_of(
+            kind, structs.replace(workload, status=stored_workload.status) if stored_workload is not None else workload
+        )
         if replicas is None or not replicas.wanted:
             return None
         quotas = analysis.policies.policies.quotas
-        existing = tuple(_existing(store, subject, there, quotas, server)) if there is not None else ()
+        existing = (
+            tuple(_existing(store, subject, stored_workload, quotas, server)) if stored_workload is not None else ()
+        )
     except UsageError:
         return None
     counted = subject.kind.qualified_name if subject.raw is not None and not _exists(store, subject) else ""
@@ -172,7 +177,7 @@ def _existing(
         for set_ in sets:
             newest = set_ is sets[-1]
             made = template_of(set_)[1]
-            own_pods = [it for it in live if controller(it)[1] == set_.metadata.name]
+            own_pods = [live_pod for live_pod in live if controller(live_pod)[1] == set_.metadata.name]
             if made is not None and (set_.spec.replicas or set_.status.replicas):
                 back = _price(own_pods[0], quotas, server) if own_pods else None
                 count = set_.status.replicas
@@ -244,7 +249,7 @@ def largest_amounts(prices: Iterable[quota_admission.Price]) -> dict[quota_admis
 
 
 class PodFaults(Struct, frozen=True):
-    """A pod that is evaluated. ``faults``: refusals that other values remedy, not room. ``price``: the pod's cost in
+    """An evaluated pod. ``faults``: refusals that other values remedy, not larger quotas. ``price``: its cost in
     the most expensive order.
     """
 
@@ -254,9 +259,11 @@ class PodFaults(Struct, frozen=True):
 
 
 def judge(pod: Pod, policies: Policies, server: Server) -> PodFaults:
-    """Return the pod as a controller would send it, evaluated in every order."""
+    """Return the outcomes of the pod as its controller would send it, in every order of LimitRanges."""
     outcomes = admit(pod, policies, server, journal=False)
-    faults = tuple(outcome for outcome in outcomes if any(it.rule in OF_VALUES for it in findings_of(outcome)))
+    faults = tuple(
+        outcome for outcome in outcomes if any(finding.rule in OF_VALUES for finding in findings_of(outcome))
+    )
     prices = [
         quota_admission.price_of(quota_admission.charges(quota_request(pod, outcome.draft), policies.quotas))
         for outcome in outcomes
@@ -293,6 +300,6 @@ def findings_of(outcome: Outcome) -> Sequence[Finding]:
 
 
 def lacks_only_room(outcome: Outcome) -> bool:
-    """Return whether only a lack of room refuses."""
+    """Return whether only full quotas refuse."""
     findings = findings_of(outcome)
     return bool(findings) and all(finding.rule == _QUOTA_EXCEEDED for finding in findings)

@@ -73,8 +73,8 @@ def _change_containers(pod: Pod, change: Callable[[Container, str], Container]) 
 def _fit_container(fits: Fits, container: Container, path: str) -> Container:
     resources = container.resources or ResourceRequirements()
     requests, limits = dict(resources.requests or {}), dict(resources.limits or {})
-    for (place_text, name), (request, limit) in fits.items():
-        if place_text == path:
+    for (holder_path, name), (request, limit) in fits.items():
+        if holder_path == path:
             requests |= {name: str(request)} if request is not None else {}
             limits |= {name: str(limit)} if limit is not None else {}
     return structs.replace(container, resources=structs.replace(resources, requests=requests, limits=limits))
@@ -92,14 +92,14 @@ def _in_scope(analysis: Analysis) -> Iterator[Outcome]:
         return
     if qos.class_of(first) != "BestEffort":
         return
-    known_items = {(finding.path, finding.resource) for finding in findings}
+    refused_values = {(finding.path, finding.resource) for finding in findings}
     pod = _change_containers(analysis.manifest.pod, partial(_add_missing_resources, findings))
     for outcome in admit(pod, analysis.policies.policies, analysis.server):
         refused = outcome.refusal.findings if outcome.refusal else ()
         if (
             refused
             and all(finding.rule == _RULE for finding in refused)
-            and not known_items & {(o.path, o.resource) for o in refused}
+            and not refused_values & {(o.path, o.resource) for o in refused}
         ):
             yield outcome
 

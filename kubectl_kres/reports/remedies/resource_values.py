@@ -33,7 +33,7 @@ class Resource:
             for side in ("requests", "limits"):
                 before, after = old.amounts_of(side).get(self.name), new.amounts_of(side).get(self.name)
                 field = shape.ResourceField(new.path, side, self.name)
-                stands = shape.written_value(shape.write(pod, values), field)
+                stands = shape.written_value(shape.write_values(pod, values), field)
                 if after is not None and (before is None or before != after or stands is None):
                     yield field, str(after)
 
@@ -91,12 +91,12 @@ class Resource:
         for limit in self.limits:
             for item in limit.items:
                 if item.type == "Container":
-                    given = (
+                    candidates = (
                         (item.default_request, item.default, item.min)
                         if side == "requests"
                         else (item.default, item.default_request, item.min)
                     )
-                    for values in given:
+                    for values in candidates:
                         if values.get(self.name):
                             return values[self.name]
         return parse(STATED.get(self.name, "1"))

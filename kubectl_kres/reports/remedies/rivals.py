@@ -26,7 +26,7 @@ from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.events import blocking_event
 from kubectl_kres.reports.pod.manifest_source import start_of
 from kubectl_kres.reports.pod.needs import is_settled, list_read_requests, node_needs
-from kubectl_kres.reports.remedies.pods import TRIED, Rival, findings_of, workplace
+from kubectl_kres.reports.remedies.pods import TRIED, Rival, find_owned_pods, findings_of
 from kubectl_kres.store.store import ReadRequest, Store
 
 #: Kinds whose controllers try again and again to make the pods that are missing.
@@ -181,7 +181,7 @@ def _rival(store: Store, subject: Subject, policies: NamespacePolicies, server: 
     analysis = apply_admitters(store, subject, EvaluationOptions(server), analysis)
     if any(finding.rule not in TRIED for outcome in analysis.outcomes for finding in findings_of(outcome)):
         return None
-    owned_pods = workplace(store, subject, analysis, server)
+    owned_pods = find_owned_pods(store, subject, analysis, server)
     # Nobody changes its template, so that its pods stay.
     return None if owned_pods is None else Rival(subject.ref, manifest.pod, structs.replace(owned_pods, fresh=False))
 

@@ -1,4 +1,4 @@
-"""The raise of quotas, or the lower values of a template, with which all wanted pods come."""
+"""How far quotas must be raised, or values of a template lowered, so that all wanted pods are admitted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.remedies.plans import NEW, plan_of
 from kubectl_kres.reports.remedies.pods import OwnedPods, PodFaults
-from kubectl_kres.reports.remedies.shape import ResourceField, scale_down, units, write, written_value
+from kubectl_kres.reports.remedies.shape import ResourceField, scale_down, units, write_values, written_value
 from kubectl_kres.simulate.rollout import RolloutPlan, SettledRollout, at_rest
 
 #: So often room is made for one more pod beside those that others take, and so many of them are tried as the first.
@@ -25,7 +25,7 @@ LEAST = {"cpu": 10**6, "memory": 2**20 * 10**9, "ephemeral-storage": 2**20 * 10*
 
 
 class RaisedHard(Struct, frozen=True):
-    """The ``hard`` that all pods need; ``first``: that of the next one alone. Empty: there is room already."""
+    """The ``hard`` that all pods need; ``first``: for the next pod alone. Empty: the quotas have room."""
 
     hard: Mapping[Key, int]
     first: Mapping[Key, int]
@@ -37,9 +37,9 @@ def raised_for(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, in
     now = worst_outcome(plan, used, hard)
     if now.complete:
         return RaisedHard({}, {}, complete=True, rest=now)
-    rest, alone = now, plan.alone()
+    rest, without_rivals = now, plan.without_rivals()
     for order in reversed(plan.orders):
-        rest = at_rest(alone, used, rest.hard, order, raising=True)
+        rest = at_rest(without_rivals, used, rest.hard, order, raising=True)
     if plan.rivals:
         rest = at_rest(plan, used, rest.hard, raising=True)
     for _ in range(_ROUNDS_OF_RIVALS):
@@ -60,13 +60,13 @@ def raised_for(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, in
 
 
 def worst_outcome(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> SettledRollout:
-    """Return the worst final state of the orders that are tried; what others would give back is not counted on."""
-    alone = plan.alone()
+    """Return the worst final state over the orders of rivals; pods of others that end free nothing here."""
+    without_rivals = plan.without_rivals()
     rest = at_rest(plan, used, hard)
     for order in plan.orders[0 if plan.rivals else 1 :]:
         if not rest.complete:
             return rest
-        rest = at_rest(alone, used, hard, order)
+        rest = at_rest(without_rivals, used, hard, order)
     for first in _orders(plan) if rest.complete else ():
         rest = _after_rivals(first, used, hard)
         if not rest.complete:
@@ -75,9 +75,9 @@ def worst_outcome(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key,
 
 
 def _orders(plan: RolloutPlan) -> Iterator[RolloutPlan]:
-    """Yield the plan with each of the rivals as the first one, if they are few."""
-    for at in range(min(len(plan.rivals), _MOST_ORDERS)):
-        yield structs.replace(plan, rivals=(*plan.rivals[at:], *plan.rivals[:at]))
+    """Yield the plan with each rival as the first, for the first few rivals."""
+    for index in range(min(len(plan.rivals), _MOST_ORDERS)):
+        yield structs.replace(plan, rivals=(*plan.rivals[index:], *plan.rivals[:index]))
 
 
 def _after_rivals(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> SettledRollout:
@@ -87,7 +87,7 @@ def _after_rivals(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key,
 def _find_smallest_hard(
     plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int], most: Mapping[Key, int]
 ) -> dict[Key, int]:
-    """Return the smallest figures: none of them can be one unit less."""
+    """Return the smallest hard of each quota: one unit less of any would not be enough."""
     result = dict(most)
     for key in most:
         step = units(key[1].rpartition(".")[2], None if "cpu" in key[1] else Quantity(1))
@@ -121,7 +121,7 @@ def measured_resource(name: str) -> tuple[Side, str] | None:
 
 
 def smaller_values(
-    place: OwnedPods, pod: Pod, evaluated: PodFaults, short: Iterable[Key], policies: Policies, server: Server
+    owned_pods: OwnedPods, pod: Pod, evaluated: PodFaults, short: Iterable[Key], policies: Policies, server: Server
 ) -> dict[ResourceField, str] | None:
     """Return values with which the first resource that is short is lowered to what there is room for; None: a number of
     objects is short, or so little is left that nothing runs with it. Raises Unparsable.
@@ -136,8 +136,8 @@ def smaller_values(
         # Nothing that a pod states is short, but what others lack that exist.
         return None
     # Another template is made with every change, also where this one is the first.
-    changed = write(pod, {ResourceField("spec.containers[0]", side, name): "1"})
-    plan, used = plan_of(place, changed, evaluated, policies, server)
+    changed = write_values(pod, {ResourceField("spec.containers[0]", side, name): "1"})
+    plan, used = plan_of(owned_pods, changed, evaluated, policies, server)
     hard = {key: value for key, value in amounts(policies.quotas)[1].items() if key in keys}
     most = _find_largest_price(plan, used, hard, keys, max(evaluated.price[key] for key in keys), units(name))
     most -= draft.overhead.get(name, ZERO).nano
@@ -147,7 +147,7 @@ def smaller_values(
 def _find_largest_price(
     plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int], keys: Sequence[Key], most: int, step: int
 ) -> int:
-    """Return the largest cost of a pod by ``keys`` with which all pods come; 0: there is none."""
+    """Return the largest cost of a pod under ``keys`` with which all pods are admitted; 0: there is none."""
 
     def comes(amount: int) -> bool:
         pods = {**plan.costs.pods, NEW: {**plan.costs.pods[NEW], **dict.fromkeys(keys, amount)}}

@@ -1,7 +1,7 @@
-"""Remedies of pods, found by trying: edits are made on a copy, evaluated by the engine, and reduced to as few as do.
+"""The remedies of refused pods. Edits are tried on a copy, evaluated by the engine, and reduced to the needed ones.
 
-Each remedy is complete alone: more room in quotas for a valid template, a template within the existing room, or fewer
-pods. One that does not bring all wanted pods is reported with the refusal that stays.
+Each remedy is complete by itself: larger quotas for a valid template, a template that fits into the quotas, or fewer
+pods. A remedy that does not get all wanted pods admitted is reported with the refusal that remains.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from kubectl_kres.reports.common.parts import (
 from kubectl_kres.reports.remedies import words
 from kubectl_kres.reports.remedies.engine import RemedySearch, State, changed_policies, with_moved_bound, with_storage
 from kubectl_kres.reports.remedies.plans import needed_room, plan_of, plan_of_rival
-from kubectl_kres.reports.remedies.pods import TRIED, OwnedPods, PodFaults, findings_of, judge, workplace
+from kubectl_kres.reports.remedies.pods import TRIED, OwnedPods, PodFaults, find_owned_pods, findings_of, judge
 from kubectl_kres.reports.remedies.rivals import Rivals, rivals_of
 from kubectl_kres.reports.remedies.room import RaisedHard, raised_for, smaller_values
-from kubectl_kres.reports.remedies.shape import Direction, ResourceField, corrected_values, write, written_value
+from kubectl_kres.reports.remedies.shape import Direction, ResourceField, corrected_values, write_values, written_value
 from kubectl_kres.reports.remedies.words import compose_remedy, raises
 from kubectl_kres.store.store import Store
 
@@ -52,13 +52,13 @@ _BEFORE, _BEHIND = (RaiseQuota, SetBound, EditClaim), (Scale, DeleteObject)
 
 
 class PodTrial(Struct, frozen=True, dict=True):
-    """The pods of a workload after edits: what refuses them, and what room they need.
+    """The pods of a workload after edits: what refuses them, and how much of the quotas they need.
 
-    ``claims``: what refuses claims of its templates. ``hard``: of quotas; empty where pods that are there are counted
-    already. ``freed``: how much less quotas count, by their names.
+    ``claims``: findings that refuse its volume claims, by template. ``hard``: of the quotas; empty if they count the
+    pods already. ``freed``: how much less a quota counts, by resource.
     """
 
-    place: OwnedPods
+    owned_pods: OwnedPods
     pod: Pod
     policies: Policies
     server: Server
@@ -69,21 +69,21 @@ class PodTrial(Struct, frozen=True, dict=True):
 
     @property
     def valid(self) -> bool:
-        """Whether nothing but a lack of room refuses."""
+        """Whether nothing but full quotas refuses the pods."""
         return not self.faults.faults and not self.claims
 
     @cached_property
-    def need(self) -> RaisedHard:
-        """The room that all pods need beyond what there is. Raises Unparsable."""
-        plan, used = plan_of(self.place, self.pod, self.faults, self.policies, self.server)
+    def missing_room(self) -> RaisedHard:
+        """What the quotas lack for all pods. Raises Unparsable."""
+        plan, used = plan_of(self.owned_pods, self.pod, self.faults, self.policies, self.server)
         left = {key: amount - self.freed.get(key[1], 0) * 10**9 for key, amount in used.items()}
         return raised_for(plan, left, self.hard)
 
 
 def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server) -> tuple[Remedy, ...]:
-    """Return the remedies with which all wanted pods come; none where they come by themselves, or where none was found.
+    """Return the remedies that get all wanted pods admitted; empty if none is needed or none was found.
 
-    A refusal that neither values nor room remedy is in ``stays``; the remedies of the others are found all the same.
+    A refusal that no edit of values or quotas remedies is in ``stays``, beside the remedies of the other refusals.
     """
     if analysis.made_pod is not None:
         return ()
@@ -92,14 +92,14 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
     remaining = list(_remaining(analysis, lacks_class))
     analysis = _with_classes(analysis, lacks_class)
     try:
-        place = workplace(store, subject, analysis, server)
-        if place is None:
+        owned_pods = find_owned_pods(store, subject, analysis, server)
+        if owned_pods is None:
             return ()
         beside = (
             Rivals() if analysis.manifest.live is not None else rivals_of(store, subject, analysis.policies, server)
         )
-        place = structs.replace(place, rivals=beside.counted)
-        remedies = tuple(PodSearch(store, subject, analysis, place).remedies())
+        owned_pods = structs.replace(owned_pods, rivals=beside.counted)
+        remedies = tuple(PodSearch(store, subject, analysis, owned_pods).remedies())
     except Unparsable:
         return ()
     if beside.unknown:
@@ -107,7 +107,7 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
     others = dict.fromkeys(finding.text for outcome in remaining for finding in findings_of(outcome))
     if not others:
         return remedies
-    have = sum(existing.pods for existing in place.existing if existing.newest)
+    have = sum(existing.pods for existing in owned_pods.existing if existing.newest)
     stays = "; ".join(others)
     return tuple(
         structs.replace(
@@ -119,30 +119,34 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
 
 
 def remaining_outcomes(analysis: Analysis) -> tuple[Outcome, ...]:
-    """Return the refusals for which no edit is found; also of pods that come once their template is valid."""
+    """Return the refusals for which no edit is searched, including those behind the first refusal."""
     return tuple(_remaining(analysis, _without_class(analysis)))
 
 
 def _remaining(analysis: Analysis, lacks_class: Sequence[Outcome]) -> Iterator[Outcome]:
     known = dict.fromkeys(finding.text for outcome in analysis.outcomes for finding in findings_of(outcome))
-    pods = (it for it in lacks_class if not known.keys() >= {finding.text for finding in findings_of(it)})
+    pods = (
+        outcome for outcome in lacks_class if not known.keys() >= {finding.text for finding in findings_of(outcome)}
+    )
     for outcome in (*analysis.outcomes, *analysis.then, *pods):
-        others = tuple(it for it in findings_of(outcome) if it.rule not in TRIED)
+        others = tuple(finding for finding in findings_of(outcome) if finding.rule not in TRIED)
         if others and outcome.refusal is not None:
             yield structs.replace(outcome, refusal=structs.replace(outcome.refusal, findings=others))
 
 
 def _without_class(analysis: Analysis) -> tuple[Outcome, ...]:
-    """Return the refusals of the pod for a class that does not exist, behind which nothing else of it is looked at."""
+    """Return the refusals of the pod for a class that does not exist; the server checks nothing else then."""
     try:
         outcomes = admit(analysis.manifest.pod, analysis.policies.policies, analysis.server, journal=False)
     except Unparsable:
         return ()
-    return tuple(it for it in outcomes if any(finding.rule in _OF_CLASSES for finding in findings_of(it)))
+    return tuple(
+        outcome for outcome in outcomes if any(finding.rule in _OF_CLASSES for finding in findings_of(outcome))
+    )
 
 
 def _with_classes(analysis: Analysis, lacks_class: Sequence[Outcome]) -> Analysis:
-    """Return the analysis where a missing class that the pod names is taken to exist, so that all else is tried."""
+    """Return the analysis as if the missing classes of the pod existed, so that the rest is checked."""
     refusals = (finding for outcome in lacks_class for finding in findings_of(outcome))
     fields = {_OF_CLASSES[finding.rule] for finding in refusals if finding.rule in _OF_CLASSES}
     if not fields:
@@ -161,28 +165,28 @@ def _mark_contested(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
 
 
 class PodSearch(RemedySearch[PodTrial]):
-    """Requests, limits, claims and the number of pods of one workload; bounds and quotas of its namespace."""
+    """The search over values, claims and pod count of a workload, and over LimitRanges and quotas of its namespace."""
 
-    def __init__(self, store: Store, subject: Subject, analysis: Analysis, place: OwnedPods) -> None:
+    def __init__(self, store: Store, subject: Subject, analysis: Analysis, owned_pods: OwnedPods) -> None:
         super().__init__(store, subject)
-        self.analysis, self.server, self.place = analysis, analysis.server, place
+        self.analysis, self.server, self.owned_pods = analysis, analysis.server, owned_pods
         self.pod, self.policies = analysis.manifest.pod, analysis.policies.policies
-        self.counted = analysis.manifest.live is not None and not place.lacking
+        self.counted = analysis.manifest.live is not None and not owned_pods.lacking
         owner = analysis.manifest.owner or manifest_workload(subject)
-        claims = owner.spec.volume_claim_templates if owner is not None and place.claims else None
-        self.templates = {f"spec.volumeClaimTemplates[{at}]": claim for at, claim in enumerate(claims or ())}
+        claims = owner.spec.volume_claim_templates if owner is not None and owned_pods.claims else None
+        self.templates = {f"spec.volumeClaimTemplates[{index}]": claim for index, claim in enumerate(claims or ())}
 
     def evaluate(self, state: State) -> PodTrial:
-        """Return what becomes of the pods."""
-        room = {place: to for place, to in state.items() if isinstance(to, (RaiseQuota, DeleteObject))}
-        if room:
+        """Return the outcome of the pods with the changes of a state."""
+        raised = {target: to for target, to in state.items() if isinstance(to, (RaiseQuota, DeleteObject))}
+        if raised:
             from kubectl_kres.reports.remedies.freeing import count_freed
 
-            base = self.trial(_drop_places(state, room))
-            hard = amounts(changed_policies(self.policies, room.values()).quotas)[1]
-            return structs.replace(base, hard=base.hard and hard, freed=count_freed(room.values()))
+            base = self.trial(_drop_targets(state, raised))
+            hard = amounts(changed_policies(self.policies, raised.values()).quotas)[1]
+            return structs.replace(base, hard=base.hard and hard, freed=count_freed(raised.values()))
         policies = changed_policies(self.policies, state.values())
-        pod = write(self.pod, _values_in(state))
+        pod = write_values(self.pod, _values_in(state))
         refused = [
             (path, finding)
             for path, claim in self.templates.items()
@@ -190,34 +194,35 @@ class PodSearch(RemedySearch[PodTrial]):
         ]
         hard = {} if self.counted else amounts(policies.quotas)[1]
         faults = judge(pod, policies, self.server)
-        place, freed = self._change_place(state)
-        return PodTrial(place, pod, policies, self.server, faults, refused, hard, freed)
+        owned_pods, freed = self._change_owned_pods(state)
+        return PodTrial(owned_pods, pod, policies, self.server, faults, refused, hard, freed)
 
     def passes(self, trial: PodTrial) -> bool:
-        """Return whether all wanted pods exist, or come; of one that exists whether it would be admitted."""
+        """Return whether all wanted pods exist or will be; for an existing pod, whether it would be admitted."""
         if self.counted:
             return not trial.faults.faults
-        return not trial.claims and trial.need.complete and not trial.need.hard
+        return not trial.claims and trial.missing_room.complete and not trial.missing_room.hard
 
     def parts(self, state: State) -> Iterator[Sequence[object]]:
-        """Yield each request, then each limit, then what else is changed."""
-        values = sorted(_values_in(state), key=lambda place: (place.side == "limits", place))
-        yield from ((place,) for place in (*values, *_drop_places(state, values)))
+        """Yield each request, then each limit, then each other change."""
+        values = sorted(_values_in(state), key=lambda field: (field.side == "limits", field))
+        yield from ((field,) for field in (*values, *_drop_targets(state, values)))
 
     def states(self) -> Iterator[State]:
-        """Yield the ways that raise quotas, then those within the room that there is."""
-        if self.meets({}, self.passes):
+        """Yield the states that raise quotas, then those that fit into the quotas as they are."""
+        if self.meets_goal({}, self.passes):
             return
-        fits = [state for state in self._valid_states() if self.trial(state).need.complete]
+        fits = [state for state in self._valid_states() if self.trial(state).missing_room.complete]
         for state in fits:
             trial = self.trial(state)
+            room = trial.missing_room
             # Pods that end later take no room of the next one.
-            first = {} if any(creation.kind == "Pod" for creation in trial.place.first) else trial.need.first
-            edits = raises(self.policies, trial.need.hard, first)
+            first = {} if any(creation.kind == "Pod" for creation in trial.owned_pods.first) else room.first
+            edits = raises(self.policies, room.hard, first)
             yield {**state, **{(edit.object, edit.field): edit for edit in edits}}
         if self.counted:
             return
-        fits = [state for state in fits if self.trial(state).need.hard]
+        fits = [state for state in fits if self.trial(state).missing_room.hard]
         for state in fits:
             lower = self.find(state, self._fit_values)
             if lower is not None:
@@ -227,24 +232,26 @@ class PodSearch(RemedySearch[PodTrial]):
         yield from self._freeing_states()
 
     def _valid_states(self) -> Iterator[State]:
-        """Yield the changes of template, claims and LimitRanges that are needed whatever room quotas have."""
+        """Yield the changes of template, claims and LimitRanges that are needed even with empty quotas."""
         valid: list[State] = []
         for start in self._claim_states():
-            ways = (partial(self._correct_values, "lower"), partial(self._correct_values, "raise"))
-            valid += (state for way in ways if (state := self.find(start, way, _is_valid)) is not None)
+            corrections = (partial(self._correct_values, "lower"), partial(self._correct_values, "raise"))
+            valid += (state for correct in corrections if (state := self.find(start, correct, _is_valid)) is not None)
             if not valid and (state := self.find(start, self._widen, _is_valid)) is not None:
                 valid.append(state)
         yield from valid
 
-    def _correct_values(self, way: Direction, state: State, trial: PodTrial) -> State | None:
-        """Return other values of the template, as the refusals ask for them."""
+    def _correct_values(self, direction: Direction, state: State, trial: PodTrial) -> State | None:
+        """Return the state with values of the template corrected as the first refusal requires; None: there is none."""
         if not trial.faults.faults:
             return None
-        corrected = corrected_values(self.pod, _values_in(state), trial.faults.faults[0], trial.policies.limits, way)
-        return {**_drop_places(state, _values_in(state)), **corrected}
+        corrected = corrected_values(
+            self.pod, _values_in(state), trial.faults.faults[0], trial.policies.limits, direction
+        )
+        return {**_drop_targets(state, _values_in(state)), **corrected}
 
     def _widen(self, state: State, _trial: PodTrial) -> State | None:
-        """Return lower values where they do, else the bounds of LimitRanges with one more moved."""
+        """Return lower values if they are enough, else the state with one more bound of a LimitRange moved."""
         end = self.walk(state, partial(self._correct_values, "lower"), _is_valid)
         trial = self.trial(end)
         if trial.valid:
@@ -253,30 +260,32 @@ class PodSearch(RemedySearch[PodTrial]):
         return with_moved_bound(state, trial.policies, findings, self.subject.ref.namespace)
 
     def _fit_values(self, state: State, trial: PodTrial) -> State | None:
-        """Return lower values of what is short."""
-        if not trial.valid or not trial.need.complete:
+        """Return the state with lower values of the resources that quotas lack."""
+        if not trial.valid or not trial.missing_room.complete:
             return None
-        values = smaller_values(trial.place, trial.pod, trial.faults, trial.need.hard, trial.policies, self.server)
+        values = smaller_values(
+            trial.owned_pods, trial.pod, trial.faults, trial.missing_room.hard, trial.policies, self.server
+        )
         return None if values is None else {**state, **values}
 
     def _fewer_pods(self, state: State) -> Iterator[State]:
-        """Yield as many pods as there is room for, where a field has their number and no rollout is under way."""
-        count, field = self.trial(state).need.rest.updated, self._replicas_field()
-        old = any(not existing.newest and (existing.pods or existing.wanted) for existing in self.place.existing)
-        if field is not None and not old and not _values_in(state) and 0 < count < self.place.wanted:
-            yield {**state, field: Scale(self.subject.ref, field, count, self.place.wanted)}
+        """Yield the number of pods that the quotas have room for, if a field holds it and no rollout is in progress."""
+        count, field = self.trial(state).missing_room.rest.updated, self._replicas_field()
+        old = any(not existing.newest and (existing.pods or existing.wanted) for existing in self.owned_pods.existing)
+        if field is not None and not old and not _values_in(state) and 0 < count < self.owned_pods.wanted:
+            yield {**state, field: Scale(self.subject.ref, field, count, self.owned_pods.wanted)}
 
     def _replicas_field(self) -> str | None:
-        """Return the field with the number of pods; None for an object whose number is not lowered here."""
+        """Return the field that holds the number of pods; None if it is not lowered."""
         fields = {"Job": "spec.parallelism", "CronJob": "spec.jobTemplate.spec.parallelism"}
         if self.subject.ref.kind in {"Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"}:
             return "spec.replicas"
         return fields.get(self.subject.ref.kind)
 
     def _freeing_states(self) -> Iterator[State]:
-        """Yield what raises no quota, for the template as it is."""
+        """Yield deletions and limits that free quota for the template as it is."""
         trial = self.trial({})
-        short = {name for _, name in trial.need.hard}
+        short = {name for _, name in trial.missing_room.hard}
         if trial.valid and any(name.startswith("count/") for name in short):
             from kubectl_kres.reports.remedies.freeing import (
                 ended_jobs,
@@ -285,37 +294,45 @@ class PodSearch(RemedySearch[PodTrial]):
                 unused_objects,
             )
 
-            own = self.store.get(self.subject.ref.kind, self.subject.ref.name, self.subject.ref.namespace)
-            workload = own or manifest_workload(self.subject)
-            unused = unused_objects(self.store, self.subject, own, short)
-            gone = self.fewest(unused) or {}
+            stored = self.store.get(self.subject.ref.kind, self.subject.ref.name, self.subject.ref.namespace)
+            workload = stored or manifest_workload(self.subject)
+            unused = unused_objects(self.store, self.subject, stored, short)
+            gone = self.find_fewest_parts(unused) or {}
             yield gone
-            yield shorter_history(self.subject.ref, own, unused, gone)
+            yield shorter_history(self.subject.ref, stored, unused, gone)
             yield self.walk({}, partial(fewer_kept_jobs, self.subject.ref, workload, short), self.passes)
-            yield self.fewest(ended_jobs(self.store, self.subject, short)) or {}
+            yield self.find_fewest_parts(ended_jobs(self.store, self.subject, short)) or {}
 
-    def _change_place(self, state: State) -> tuple[OwnedPods, Mapping[str, int]]:
-        """Return the workload with other claims, or fewer pods or Jobs, and how much less quotas count then."""
-        place, field = self.place, self._replicas_field()
-        claims = tuple(tuple(_resize_claim(claim, self.templates, state) for claim in own) for own in place.claims)
-        place, freed = structs.replace(place, claims=claims), dict[str, int]()
+    def _change_owned_pods(self, state: State) -> tuple[OwnedPods, Mapping[str, int]]:
+        """Return the pods with the claims and numbers of a state, and how much less the quotas count then."""
+        owned_pods, field = self.owned_pods, self._replicas_field()
+        claims = tuple(
+            tuple(_resize_claim(claim, self.templates, state) for claim in of_pod) for of_pod in owned_pods.claims
+        )
+        owned_pods, freed = structs.replace(owned_pods, claims=claims), dict[str, int]()
         scales = [to for to in state.values() if isinstance(to, Scale)]
         for scale in scales:
             if scale.field == field:
-                replicas = structs.replace(place.replicas, wanted=scale.to) if place.replicas is not None else None
-                existing = tuple(structs.replace(it, wanted=min(it.wanted, scale.to)) for it in place.existing)
-                place = structs.replace(place, wanted=scale.to, replicas=replicas, existing=existing)
+                replicas = (
+                    structs.replace(owned_pods.replicas, wanted=scale.to) if owned_pods.replicas is not None else None
+                )
+                existing = tuple(
+                    structs.replace(pods, wanted=min(pods.wanted, scale.to)) for pods in owned_pods.existing
+                )
+                owned_pods = structs.replace(owned_pods, wanted=scale.to, replicas=replicas, existing=existing)
         limits = [scale for scale in scales if scale.field != field]
         if limits:
             from kubectl_kres.reports.remedies.freeing import unused_objects, with_fewer_kept
 
-            short = {name for _, name in self.trial({}).need.hard}
-            own = self.store.get(self.subject.ref.kind, self.subject.ref.name, self.subject.ref.namespace)
-            place, freed = with_fewer_kept(place, limits, lambda: unused_objects(self.store, self.subject, own, short))
-        return place, freed
+            short = {name for _, name in self.trial({}).missing_room.hard}
+            stored = self.store.get(self.subject.ref.kind, self.subject.ref.name, self.subject.ref.namespace)
+            owned_pods, freed = with_fewer_kept(
+                owned_pods, limits, lambda: unused_objects(self.store, self.subject, stored, short)
+            )
+        return owned_pods, freed
 
     def _claim_states(self) -> Iterator[State]:
-        """Yield no change where LimitRanges admit the claims; else other bounds for them, and other claims."""
+        """Yield no change if LimitRanges admit the claims; else other bounds, then other sizes."""
         if not self.trial({}).claims:
             yield {}
             return
@@ -339,7 +356,7 @@ class PodSearch(RemedySearch[PodTrial]):
             yield from (finding for finding in findings_of(outcome) if finding.rule in _OF_CLAIMS)
 
     def _size(self, claim: PersistentVolumeClaim) -> Quantity | None:
-        """Return a size within every LimitRange; None: there is none."""
+        """Return a size that every LimitRange admits; None: there is none."""
         bounds = [
             item for limit in self.policies.limits for item in limit.items if item.type == "PersistentVolumeClaim"
         ]
@@ -365,71 +382,73 @@ class PodSearch(RemedySearch[PodTrial]):
         yield from (to for to in state.values() if isinstance(to, _BEHIND))
 
     def compose(self, state: State, edits: Sequence[Edit]) -> Remedy:
-        """Return the remedy, with the rivals that its room is for, too."""
-        raised = {place: to for place, to in state.items() if isinstance(to, RaiseQuota)}
-        wanted, base = self.trial(state).place.wanted, _drop_places(state, raised)
-        now = self.trial(base).need.rest.updated
+        """Return the remedy, with the other workloads that its larger quotas are for."""
+        raised = {target: to for target, to in state.items() if isinstance(to, RaiseQuota)}
+        wanted, base = self.trial(state).owned_pods.wanted, _drop_targets(state, raised)
+        now = self.trial(base).missing_room.rest.updated
         remedy = compose_remedy(self.store, self.subject, edits, Admits(wanted, wanted), now)
-        refs = self._who_shares(self.trial(base)) if raised else ()
+        refs = self._sharing_rivals(self.trial(base)) if raised else ()
         text = f"{remedy.text}{words.shared_room_text(refs)}"
         return structs.replace(remedy, text=text, shared=refs) if refs else remedy
 
-    def _who_shares(self, trial: PodTrial) -> tuple[ObjectRef, ...]:
-        """Return the rivals that the room is shared with, so that more is made than without them."""
-        alone = structs.replace(trial, place=structs.replace(trial.place, rivals=())).need.hard
-        more = {key for key, amount in trial.need.hard.items() if amount != alone.get(key)}
-        plans = ((rival.ref, plan_of_rival(rival, trial.policies, self.server)) for rival in trial.place.rivals if more)
+    def _sharing_rivals(self, trial: PodTrial) -> tuple[ObjectRef, ...]:
+        """Return the other workloads for which the quotas are raised further than for the pods alone."""
+        alone = structs.replace(trial, owned_pods=structs.replace(trial.owned_pods, rivals=())).missing_room.hard
+        more = {key for key, amount in trial.missing_room.hard.items() if amount != alone.get(key)}
+        plans = (
+            (rival.ref, plan_of_rival(rival, trial.policies, self.server)) for rival in trial.owned_pods.rivals if more
+        )
         return tuple(ref for ref, plan in plans if not more.isdisjoint(needed_room(plan)))
 
     def _values(self, values: Mapping[ResourceField, str | None]) -> Iterator[SetValue]:
         start = self.analysis.manifest
         draft: Draft | None = self.analysis.outcomes[0].draft
         slots = {slot.path: slot for slot in draft.slots()} if draft is not None else {}
-        order = {path: at for at, path in enumerate(slots)}
-        for place, to in sorted(
-            values.items(), key=lambda it: (order.get(it[0].holder, 99), it[0].resource, it[0].side)
+        order = {path: index for index, path in enumerate(slots)}
+        for field, to in sorted(
+            values.items(), key=lambda item: (order.get(item[0].holder, 99), item[0].resource, item[0].side)
         ):
-            slot = slots.get(place.holder)
+            slot = slots.get(field.holder)
             yield SetValue(
                 start.source.ref if self.counted else self.subject.ref,
-                f"{start.prefix}{place.path}",
-                place.resource,
+                f"{start.prefix}{field.path}",
+                field.resource,
                 to,
-                written_value(self.pod, place),
+                written_value(self.pod, field),
                 slot.name if slot is not None else "",
-                place.side,
+                field.side,
                 slot.role if slot is not None else "container",
-                basis=self._basis(place, to, values),
+                basis=self._basis(field, to, values),
             )
 
-    def _basis(self, place: ResourceField, to: str | None, values: Mapping[ResourceField, str | None]) -> Basis:
-        """Return the origin of a value that the container does not state."""
-        if to is None or written_value(self.pod, place) is not None:
+    def _basis(self, field: ResourceField, to: str | None, values: Mapping[ResourceField, str | None]) -> Basis:
+        """Return where a value comes from that the container does not state."""
+        if to is None or written_value(self.pod, field) is not None:
             return ""
         from kubectl_kres.reports.remedies.resource_values import STATED
 
-        other = place._replace(side="requests" if place.side == "limits" else "limits")
+        other = field._replace(side="requests" if field.side == "limits" else "limits")
         if written_value(self.pod, other) == to and other not in values:
             return "request" if other.side == "requests" else "limit"
-        return "unknown" if to == STATED.get(place.resource) else ""
+        return "unknown" if to == STATED.get(field.resource) else ""
 
 
 def _is_valid(trial: PodTrial) -> bool:
     return trial.valid
 
 
-def _drop_places(state: State, places: Container[Any]) -> State:
-    return {place: to for place, to in state.items() if place not in places}
+def _drop_targets(state: State, targets: Container[Any]) -> State:
+    return {target: to for target, to in state.items() if target not in targets}
 
 
 def _values_in(state: State) -> dict[ResourceField, str]:
-    return {place: to for place, to in state.items() if isinstance(place, ResourceField)}
+    return {target: to for target, to in state.items() if isinstance(target, ResourceField)}
 
 
 def _resize_claim(
     claim: PersistentVolumeClaim, templates: Mapping[str, PersistentVolumeClaim], state: State
 ) -> PersistentVolumeClaim:
-    """Return the claim of a pod as its template asks for it then."""
+    """Return the claim with the size that a state gives its template."""
     for path, template in templates.items():
         if path in state and claim.metadata.name.startswith(f"{template.metadata.name}-"):
             return with_storage(claim, state[path].to)

@@ -40,15 +40,15 @@ class ResourceField(NamedTuple):
 Values = Mapping[ResourceField, str]
 
 
-def write(pod: Pod, values: Values) -> Pod:
+def write_values(pod: Pod, values: Values) -> Pod:
     """Return the pod with the values; values of unknown containers are ignored."""
     if not values:
         return pod
     spec = pod.spec
     containers = _write_containers("spec.containers", spec.containers, values)
     inits = _write_containers("spec.initContainers", spec.init_containers, values)
-    own = {place: text for place, text in values.items() if place.holder == "spec"}
-    level = _resources(spec.resources, own) if own else spec.resources
+    level_values = {field: text for field, text in values.items() if field.holder == "spec"}
+    level = _resources(spec.resources, level_values) if level_values else spec.resources
     changed: PodSpec = structs.replace(spec, containers=containers, init_containers=inits, resources=level)
     return structs.replace(pod, spec=changed)
 
@@ -60,24 +60,28 @@ def _write_containers(
         return None
     result = []
     for index, container in enumerate(containers):
-        own = {place: text for place, text in values.items() if place.holder == f"{path}[{index}]"}
-        result.append(structs.replace(container, resources=_resources(container.resources, own)) if own else container)
+        container_values = {field: text for field, text in values.items() if field.holder == f"{path}[{index}]"}
+        result.append(
+            structs.replace(container, resources=_resources(container.resources, container_values))
+            if container_values
+            else container
+        )
     return tuple(result)
 
 
 def _resources(resources: ResourceRequirements | None, values: Values) -> ResourceRequirements:
     base = resources or ResourceRequirements()
     sides: dict[str, dict[str, object]] = {"limits": dict(base.limits or {}), "requests": dict(base.requests or {})}
-    for place, text in values.items():
-        sides[place.side][place.resource] = text
+    for field, text in values.items():
+        sides[field.side][field.resource] = text
     return structs.replace(base, limits=sides["limits"] or None, requests=sides["requests"] or None)
 
 
-def written_value(pod: Pod, place: ResourceField) -> str | None:
+def written_value(pod: Pod, field: ResourceField) -> str | None:
     """Return the value that is written there; None: nothing."""
-    resources = pod.spec.resources if place.holder == "spec" else _holder(pod, place.holder)
-    values = (resources.limits if place.side == "limits" else resources.requests) if resources is not None else None
-    value = (values or {}).get(place.resource)
+    resources = pod.spec.resources if field.holder == "spec" else _holder(pod, field.holder)
+    values = (resources.limits if field.side == "limits" else resources.requests) if resources is not None else None
+    value = (values or {}).get(field.resource)
     return None if value is None else str(value)
 
 
@@ -105,18 +109,18 @@ def units(resource: str, quantity: Quantity | None = None) -> int:
 
 
 def corrected_values(
-    pod: Pod, values: Values, outcome: Outcome, limits: Sequence[Limits], way: Direction
+    pod: Pod, values: Values, outcome: Outcome, limits: Sequence[Limits], direction: Direction
 ) -> dict[ResourceField, str]:
     """Return the values after what one order refuses is corrected, resource by resource, without those that the pod
     states already.
     """
     result = dict(values)
-    for resource in solve(outcome, limits, way):
+    for resource in solve(outcome, limits, direction):
         result.update(resource.changes(pod, values))
-    return {place: text for place, text in result.items() if written_value(pod, place) != text}
+    return {field: text for field, text in result.items() if written_value(pod, field) != text}
 
 
-def solve(outcome: Outcome, limits: Sequence[Limits], way: Direction) -> Iterator[Resource]:
+def solve(outcome: Outcome, limits: Sequence[Limits], direction: Direction) -> Iterator[Resource]:
     """Yield each resource that a refusal is about, brought within the bounds that require it."""
     from kubectl_kres.reports.remedies.resource_values import Resource
 
@@ -125,7 +129,7 @@ def solve(outcome: Outcome, limits: Sequence[Limits], way: Direction) -> Iterato
     needed = needed_sides(findings)
     for name in sorted({resource_of(finding) for finding in findings if finding.rule in OF_VALUES}):
         if draft is not None:
-            resource = Resource(name, draft, limits, needed.get(name, set()), way)
+            resource = Resource(name, draft, limits, needed.get(name, set()), direction)
             resource.solve()
             yield resource
 

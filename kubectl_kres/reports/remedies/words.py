@@ -102,13 +102,13 @@ def _owner(value: SetBound | CreateObject) -> str:
         return f"{verb} {value.bound}.{value.resource} per {value.of} of LimitRange {value.object.name} to {value.to}"
     claim = value.manifest.get("spec", {})
     if value.object.kind == "LimitRange":
-        given = [
+        defaults = [
             f"{side}.{name} {amount}"
             for item in claim["limits"]
             for side in ("default", "defaultRequest")
             for name, amount in item.get(side, {}).items()
         ]
-        return f"create LimitRange {value.object.name} with {join_words(given)} per Container"
+        return f"create LimitRange {value.object.name} with {join_words(defaults)} per Container"
     if value.object.kind == "ResourcePoolClaim":
         amounts = join_words([f"{name} {amount}" for name, amount in claim["claim"].items()])
         return f"claim {amounts} more from pool {claim['pool']}"
@@ -133,16 +133,16 @@ def _format_configuration(edit: SetConfig) -> str:
     """Return the sentence of a changed configuration; the Tekton Operator reverts a change of a ConfigMap that it
     keeps.
     """
-    kept = edit.object.kind != "ConfigMap"
-    where = f"{edit.object.kind} {edit.object.name}{' at ' + edit.field if kept else ''}"
-    because = " (the Tekton Operator keeps the ConfigMap)" if kept else ""
+    by_operator = edit.object.kind != "ConfigMap"
+    holder = f"{edit.object.kind} {edit.object.name}{' at ' + edit.field if by_operator else ''}"
+    because = " (the Tekton Operator keeps the ConfigMap)" if by_operator else ""
     if not edit.entries:
-        return f"set {edit.resource} to {edit.to} in {where}{because}"
+        return f"set {edit.resource} to {edit.to} in {holder}{because}"
     texts: dict[str, list[str]] = {}
     for name, sides in edit.entries.items():
         texts.setdefault(_entry_text(sides), []).append(name)
-    given = join_words([f"{join_words(names)} {text}" for text, names in texts.items()])
-    return f"give {given} in {edit.resource} of {where}{because}, for the runs of all namespaces"
+    entries = join_words([f"{join_words(names)} {text}" for text, names in texts.items()])
+    return f"give {entries} in {edit.resource} of {holder}{because}, for the runs of all namespaces"
 
 
 def _entry_text(sides: Mapping[str, Mapping[str, str]]) -> str:
@@ -153,9 +153,9 @@ def _entry_text(sides: Mapping[str, Mapping[str, str]]) -> str:
             parts.append(f"{name} {limits[name]}")
         else:
             parts += [
-                f"{side}.{name} {own[name]}"
-                for side, own in (("requests", requests), ("limits", limits))
-                if name in own
+                f"{side}.{name} {amounts[name]}"
+                for side, amounts in (("requests", requests), ("limits", limits))
+                if name in amounts
             ]
     return join_words(parts)
 
@@ -177,8 +177,8 @@ def _values(values: Sequence[SetValue]) -> Iterable[str]:
         texts = tuple((" and ".join(names), to) for (_, to), names in names_by_value.items())
         result.setdefault(((kind, role, "" if role in _ROLES else name), texts), []).append(name)
     for ((kind, role, _), texts), names in result.items():
-        who = _format_value_owner(kind, role, names)
-        yield f"set {join_words([f'{what} of {who} to {to}' for what, to in texts])}"
+        owner = _format_value_owner(kind, role, names)
+        yield f"set {join_words([f'{what} of {owner} to {to}' for what, to in texts])}"
 
 
 def _format_lowered_value(edit: SetValue) -> str:
@@ -187,8 +187,8 @@ def _format_lowered_value(edit: SetValue) -> str:
         return ""
     if parse(edit.to) >= parse(edit.from_):
         return ""
-    who = _format_value_owner(str(edit.object), edit.role, [edit.container])
-    return f"lower {edit.side}.{edit.resource} of {who} from {edit.from_} to {edit.to}"
+    owner = _format_value_owner(str(edit.object), edit.role, [edit.container])
+    return f"lower {edit.side}.{edit.resource} of {owner} from {edit.from_} to {edit.to}"
 
 
 _UNKNOWN = " (kres does not know what it needs)"
@@ -206,18 +206,18 @@ _ROLES = {"container": "container", "init": "init container", "sidecar": "sideca
 _MOST_NAMED = 4
 
 
-def _format_value_owner(of: str, role: str, names: Sequence[str]) -> str:
+def _format_value_owner(holder: str, role: str, names: Sequence[str]) -> str:
     """Return the owner of the values; for an object without a pod template the object, too, since there are several."""
     if role == "pod":
         return "the pod level"
-    tekton = of.partition("/")[0] in _OF_TEKTON
+    tekton = holder.partition("/")[0] in _OF_TEKTON
     if role == "task":
-        return f"the whole Task in {of}"
+        return f"the whole Task in {holder}"
     word = _ROLES.get(role, "container")
-    who = f"{word}{'s' * (len(names) > 1)} {join_words(names)}"
+    owner = f"{word}{'s' * (len(names) > 1)} {join_words(names)}"
     if len(names) > _MOST_NAMED:
-        who = f"the {len(names)} {word}s {names[0]} to {names[-1]}"
-    return f"{who} of {of}" if tekton else who
+        owner = f"the {len(names)} {word}s {names[0]} to {names[-1]}"
+    return f"{owner} of {holder}" if tekton else owner
 
 
 _OF_TEKTON = frozenset({"Task", "TaskRun", "Pipeline", "PipelineRun"})
@@ -325,23 +325,23 @@ def compose_remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits
 
 
 def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admits) -> Remedy:
-    kept, of = dict(_find_edit_owners(store, edits)), store.origin
+    managed, origin = dict(_find_edit_owners(store, edits)), store.origin
     written = subject.written_subject
     filed = [edit for edit in edits if written.raw is not None and edit.object == written.ref]
     made = [edit for edit in edits if edit not in filed]
-    fixed = {ref: names_by_value for ref, names_by_value in unchangeable(made).items() if ref not in kept}
-    places = {**kept, written.ref: edit_file(written.file)} if filed else kept
-    there = [edit for edit in filed if _exists(store, edit)]
-    why = [*_owners(places, edits), *dict.fromkeys((*unchangeable(there).values(), *fixed.values()))]
+    fixed = {ref: names_by_value for ref, names_by_value in unchangeable(made).items() if ref not in managed}
+    changed_in = {**managed, written.ref: edit_file(written.file)} if filed else managed
+    stored = [edit for edit in filed if _exists(store, edit)]
+    reasons = [*_owners(changed_in, edits), *dict.fromkeys((*unchangeable(stored).values(), *fixed.values()))]
     raising = [edit for edit in edits if isinstance(edit, RaiseQuota)]
     return Remedy(
         sentence(edits),
         tuple(edits),
-        commands(of, made, {**kept, **fixed}),
-        "; ".join(why),
+        commands(origin, made, {**managed, **fixed}),
+        "; ".join(reasons),
         admits,
         proven=True,
-        ask=usage_command(of, raising[0].object) if raising and raising[0].object not in store.files else "",
+        ask=usage_command(origin, raising[0].object) if raising and raising[0].object not in store.files else "",
     )
 
 

@@ -121,12 +121,12 @@ class _Rollout:
         if outcome.draft is None or any(finding.rule != "quota/exceeded" for finding in findings):
             return None
         quotas, account = self.policies.quotas, self.analysis.account
-        own = charges(quota_request(self.analysis.manifest.pod, outcome.draft), quotas)
+        pod_charges = charges(quota_request(self.analysis.manifest.pod, outcome.draft), quotas)
         if account is None:
-            return own
+            return pod_charges
         from kubectl_kres.admission.request.pod_objects import object_charges
 
-        return tuple(add_charges((*own, *object_charges(account.with_pod, quotas))))
+        return tuple(add_charges((*pod_charges, *object_charges(account.with_pod, quotas))))
 
     def _room_for_revision(self) -> bool:
         if not has_account(self.subject, self.analysis):
@@ -145,8 +145,10 @@ class _Rollout:
         self, new: Charges | None, old: Sequence[_Set], newest: _Set | None
     ) -> tuple[SettledRollout, ...]:
         """Return every rest that the workload can come to."""
-        shape_of = {place: self._shape(item.costs[0] if item.costs else new or ()) for place, item in enumerate(old, 1)}
-        sets = [self._set(place, item) for place, item in enumerate(old, 1)]
+        shape_of = {
+            number: self._shape(item.costs[0] if item.costs else new or ()) for number, item in enumerate(old, 1)
+        }
+        sets = [self._set(number, item) for number, item in enumerate(old, 1)]
         if newest is not None:
             sets.append(self._set(_NEW, newest))
         if new is not None:
@@ -210,7 +212,7 @@ class _Rollout:
         for item in sets:
             shapes = [shape for shape, _, number in item.pods for _ in range(number)]
             first = start if item.template != _NEW else start + max(0, self.pods.wanted - len(shapes))
-            yield from (Replica(first + place, item.template, shape) for place, shape in enumerate(shapes))
+            yield from (Replica(first + index, item.template, shape) for index, shape in enumerate(shapes))
 
     def _sets(self, price: Charges, *, restart: bool) -> tuple[list[_Set], _Set | None]:
         """Return the pods of older templates, the oldest first, and those of the newest; with a restart all are of
@@ -256,8 +258,8 @@ class _Rollout:
         pod = pod_of_template(template, self.subject)
         for outcome in admit(pod, without_quotas(self.policies), self.server, journal=False):
             if outcome.draft is not None:
-                own = charges(quota_request(pod, outcome.draft), self.policies.quotas)
-                return self._with_objects(own, pod)
+                pod_charges = charges(quota_request(pod, outcome.draft), self.policies.quotas)
+                return self._with_objects(pod_charges, pod)
         return price
 
     def _list_pod_costs(self, owner: tuple[str, str]) -> list[Charges]:
@@ -269,16 +271,16 @@ class _Rollout:
         """Return the cost of an existing pod, with the objects that were made for it."""
         return self._with_objects(charges(pod_request(pod, self.server), self.policies.quotas), pod)
 
-    def _with_objects(self, own: Charges, pod: Pod) -> Charges:
+    def _with_objects(self, pod_charges: Charges, pod: Pod) -> Charges:
         if not makes_objects(pod.spec):
-            return own
+            return pod_charges
         from kubectl_kres.admission.request.pod_objects import object_charges, objects_of
         from kubectl_kres.reports.common.objects import absent_objects
 
         objects = objects_of(pod, self.policies, self.server)
         absent = {(made.kind, made.name) for made in absent_objects(self.store, pod, objects)}
-        there = [made for made in objects if (made.kind, made.name) not in absent]
-        return tuple(add_charges((*own, *object_charges(there, self.policies.quotas))))
+        existing = [made for made in objects if (made.kind, made.name) not in absent]
+        return tuple(add_charges((*pod_charges, *object_charges(existing, self.policies.quotas))))
 
     def _pods(self, owner: tuple[str, str]) -> list[Pod]:
         pods = [

@@ -78,8 +78,8 @@ def charges_of_next(outcome: Outcome, analysis: Analysis) -> tuple[QuotaCharge, 
 
 def smallest_count(counts: Iterable[int | None]) -> int | None:
     """Return the smallest count, where None is any number."""
-    known_items = [count for count in counts if count is not None]
-    return min(known_items) if known_items else None
+    stated_counts = [count for count in counts if count is not None]
+    return min(stated_counts) if stated_counts else None
 
 
 def spare_of(verdict: explanation.Verdict) -> tuple[explanation.SparePod, ...]:

@@ -155,10 +155,10 @@ def _of_pods(states: Sequence[tuple[Pod, RunState]], replicas: Replicas) -> RunS
     """Return the worst state of its pods, with the number of pods in it."""
     # One that says why a pod was killed stands for those that run and say nothing, and what the cluster says for those
     # of which it says nothing.
-    known_items = sorted(
+    sorted_states = sorted(
         (state for _, state in states), key=lambda state: (not state.reason, state.reason == "NoScheduler")
     )
-    state = worst_state(known_items)
+    state = worst_state(sorted_states)
     if state is None:
         return None
     alike = sum((other.word, other.reason) == (state.word, state.reason) for _, other in states)

@@ -109,8 +109,10 @@ def format_json_patch(origin: Origin, target: RemedyTarget, patch: Sequence[Mapp
     """As a JSON patch, which does nothing where the list is another one by then."""
     prefix = "/" + f"{target.prefix}spec".replace(".", "/")
     text = json.dumps([{**step, "path": f"{prefix}{step['path']}"} for step in patch], separators=(",", ":"))
-    place_text = f"{target.ref.kind.lower()} {shlex.quote(target.ref.name)} -n {shlex.quote(target.ref.namespace)}"
-    return kubectl_line(origin, f"patch {place_text} --type json -p {shlex.quote(text)}")
+    target_arguments = (
+        f"{target.ref.kind.lower()} {shlex.quote(target.ref.name)} -n {shlex.quote(target.ref.namespace)}"
+    )
+    return kubectl_line(origin, f"patch {target_arguments} --type json -p {shlex.quote(text)}")
 
 
 def kubectl_line(origin: Origin, words: str) -> str:

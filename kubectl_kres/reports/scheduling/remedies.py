@@ -136,8 +136,10 @@ def _toleration_command(origin: Origin, target: RemedyTarget, tolerations: Seque
     ]
     patch = _nest_value(f"{target.prefix}spec", {"tolerations": msgspec.to_builtins(own_tolerations)})
     text = json.dumps(patch, separators=(",", ":"))
-    place_text = f"{target.ref.kind.lower()} {shlex.quote(target.ref.name)} -n {shlex.quote(target.ref.namespace)}"
-    return kubectl_line(origin, f"patch {place_text} --type merge -p {shlex.quote(text)}")
+    target_arguments = (
+        f"{target.ref.kind.lower()} {shlex.quote(target.ref.name)} -n {shlex.quote(target.ref.namespace)}"
+    )
+    return kubectl_line(origin, f"patch {target_arguments} --type merge -p {shlex.quote(text)}")
 
 
 def _nest_value(path: str, value: Any) -> Any:

@@ -273,9 +273,9 @@ def _change_class(setting: _Setting, claim: scheduling.StorageClaim) -> NodeReme
             continue
         metadata = replace(claim.metadata, annotations=annotations)
         changed = replace(claim, metadata=metadata, spec=replace(claim.spec, storage_class_name=to))
-        place_text = f"{shlex.quote(claim.metadata.name)} -n {shlex.quote(claim.metadata.namespace)}"
+        claim_arguments = f"{shlex.quote(claim.metadata.name)} -n {shlex.quote(claim.metadata.namespace)}"
         patch = shlex.quote(json.dumps({"spec": {"storageClassName": to}}, separators=(",", ":")))
-        line = kubectl_line(setting.origin, f"patch persistentvolumeclaim {place_text} --type merge -p {patch}")
+        line = kubectl_line(setting.origin, f"patch persistentvolumeclaim {claim_arguments} --type merge -p {patch}")
         remedy = setting.remedy(
             "change-class",
             _with_claim(setting.cluster.world, changed),

@@ -57,12 +57,12 @@ def _is_config_absent(store: Store, namespace: str) -> bool:
 
 def _config_namespace(store: Store) -> str:
     custom_resource_definition = store.get("CustomResourceDefinition", tekton_config.DEFINITION)
-    place_text = (
+    namespace_text = (
         custom_resource_definition.webhook_namespace
         if isinstance(custom_resource_definition, tekton_config.CustomResourceDefinition)
         else ""
     )
-    return place_text or OTHER
+    return namespace_text or OTHER
 
 
 def _in_file(store: Store, name: str) -> bool:
@@ -111,7 +111,7 @@ def remarks(store: Store, config: TektonConfig) -> Iterator[Assumption]:
         names = "" if len(missing) == len(tekton_config.CONFIG_NAMES) else f" ({' and '.join(missing)})"
         yield Assumption("", _UNKNOWN, f"Tekton's configuration{names} {reason}: assumed as shipped ({_FLAG})")
     elif tekton_config.INFO in missing:
-        place_text = " and ".join(dict.fromkeys((tekton_config.NAMESPACE, _config_namespace(store))))
+        namespace_text = " and ".join(dict.fromkeys((tekton_config.NAMESPACE, _config_namespace(store))))
         what = (
             "no configuration of Tekton's"
             if len(missing) == len(tekton_config.CONFIG_NAMES)
@@ -119,7 +119,7 @@ def remarks(store: Store, config: TektonConfig) -> Iterator[Assumption]:
         )
         webhook = store.covered(_WEBHOOK)
         unsure = f"; where else it may be could not be read ({webhook.message})" if webhook.state == "denied" else ""
-        yield Assumption("", _UNKNOWN, f"{what} in {place_text}: assumed as shipped ({_FLAG}){unsure}")
+        yield Assumption("", _UNKNOWN, f"{what} in {namespace_text}: assumed as shipped ({_FLAG}){unsure}")
 
 
 def tekton_needs_of_namespace(store: Store) -> tuple[ReadRequest, ...]:
@@ -146,14 +146,14 @@ def merged_limits(limits: Sequence[Limits]) -> tuple[MergedLimit, ...]:
 def _rows(defaults: Mapping[str, Sourced], minimums: Mapping[str, Sourced], others: int) -> Iterator[MergedLimit]:
     for resource in dict.fromkeys((*defaults, *minimums)):
         default, minimum = defaults.get(resource), minimums.get(resource)
-        given = default is not None and default[0].nano > 0
+        stated = default is not None and default[0].nano > 0
         bounded = minimum is not None and minimum[0].nano > 0
-        if given or bounded:
+        if stated or bounded:
             yield MergedLimit(
                 resource,
-                str(default[0]) if default is not None and given else None,
+                str(default[0]) if default is not None and stated else None,
                 str(minimum[0]) if minimum is not None and bounded else None,
-                default[1] if default is not None and given and default[1].kind else None,
+                default[1] if default is not None and stated and default[1].kind else None,
                 minimum[1] if minimum is not None and bounded and minimum[1].kind else None,
                 others,
             )

@@ -81,13 +81,13 @@ def evaluate_pipeline(problems: Sequence[Problem], cycle: Sequence[str], tasks: 
             ("take one of these tasks out of the other's runAfter",)
         )
     if result := tuple(_faults(tasks)):
-        lines, ways = tuple(text for text, _ in result), tuple(dict.fromkeys(way for _, way in result))
-        return Verdict(allowed=False, code=400, message=lines[0], others=lines[1:]), untested_remedies(ways)
-    known_items = [
+        lines, sentences = tuple(text for text, _ in result), tuple(dict.fromkeys(remedy for _, remedy in result))
+        return Verdict(allowed=False, code=400, message=lines[0], others=lines[1:]), untested_remedies(sentences)
+    explained_tasks = [
         (task.name, task.explanation) for task in tasks if task.explanation is not None and task.state not in ENDED
     ]
     refused = sorted(
-        ((name, explanation) for name, explanation in known_items if explanation.verdict.allowed is not True),
+        ((name, explanation) for name, explanation in explained_tasks if explanation.verdict.allowed is not True),
         key=_is_retried,
     )
     if not refused:
@@ -114,7 +114,10 @@ def of_tasks(refused: Sequence[tuple[str, Explanation]]) -> tuple[Remedy, ...]:
     names: dict[str, list[str]] = {}
     for name, remedy in first:
         names.setdefault(remedy.text, []).append(name)
-    texts = [f"{'task' if len(own) == 1 else 'tasks'} {join_words(own)}: {text}" for text, own in names.items()]
+    texts = [
+        f"{'task' if len(task_names) == 1 else 'tasks'} {join_words(task_names)}: {text}"
+        for text, task_names in names.items()
+    ]
     edits = _merge_edits([edit for _, remedy in first for edit in remedy.edits])
     whys = dict.fromkeys(remedy.why for _, remedy in first if remedy.why)
     return (Remedy("; ".join(texts), edits, why="; ".join(whys)),)
@@ -208,8 +211,8 @@ def _list_quota_peaks(
         extra = _assistants(pipeline_answer, world, name)
         for peak in find_peaks(pipeline_answer.plan, within, pipeline_answer.finished):
             if peak.resource in first.hard:
-                there = _sum_amounts(live.get((task, peak.resource), ZERO) for task in peak.tasks)
-                yield _compare_with_quota(peak, first, there, extra.get(peak.resource, ZERO), started=started)
+                running = _sum_amounts(live.get((task, peak.resource), ZERO) for task in peak.tasks)
+                yield _compare_with_quota(peak, first, running, extra.get(peak.resource, ZERO), started=started)
 
 
 def _objects(pipeline_answer: PipelineAnswer, world: RunNamespace, children: Mapping[str, TaskRun]) -> Iterator[AtOnce]:
@@ -225,19 +228,20 @@ def _objects(pipeline_answer: PipelineAnswer, world: RunNamespace, children: Map
             for task in pipeline_answer.plan.tasks
             if task.name not in pipeline_answer.finished or _count_task_runs(task, children)
         ]
-        own = [task for task in tasks if task.gap is None or task.gap.why not in {"custom", "nested"}]
-        run_count = sum(_count_task_runs(planned, children) for planned in own)
+        counted_tasks = [task for task in tasks if task.gap is None or task.gap.why not in {"custom", "nested"}]
+        run_count = sum(_count_task_runs(planned, children) for planned in counted_tasks)
         total = sum(
-            max(1 if planned.number is None else planned.number, _count_task_runs(planned, children)) for planned in own
+            max(1 if planned.number is None else planned.number, _count_task_runs(planned, children))
+            for planned in counted_tasks
         )
         used, hard = quota.used.get(RUNS, ZERO), quota.hard[RUNS]
         after = Quantity(used.nano + (total - run_count) * 10**9, hard.format)
         yield AtOnce(
             RUNS,
             str(total),
-            tuple(planned.name for planned in own),
+            tuple(planned.name for planned in counted_tasks),
             quota.name,
-            at_least=any(planned.number is None for planned in own),
+            at_least=any(planned.number is None for planned in counted_tasks),
             counted=str(run_count) if run_count else "",
             used=str(used),
             hard=str(hard),
@@ -251,11 +255,11 @@ def _count_task_runs(task: Planned, children: Mapping[str, TaskRun]) -> int:
     return sum(1 for name in task.names if name in children)
 
 
-def _compare_with_quota(peak: Peak, charge: QuotaCharge, there: Quantity, extra: Quantity, *, started: bool) -> AtOnce:
+def _compare_with_quota(peak: Peak, charge: QuotaCharge, live: Quantity, extra: Quantity, *, started: bool) -> AtOnce:
     name = peak.resource
     used, hard = parse(charge.used[name]), parse(charge.hard[name])
     more = ZERO if started else extra
-    after = Quantity(used.nano + max(0, peak.amount.nano - there.nano) + more.nano, hard.format)
+    after = Quantity(used.nano + max(0, peak.amount.nano - live.nano) + more.nano, hard.format)
     return AtOnce(
         name,
         str(peak.amount),
@@ -263,7 +267,7 @@ def _compare_with_quota(peak: Peak, charge: QuotaCharge, there: Quantity, extra:
         charge.quota,
         peak.is_finally,
         peak.at_least,
-        str(there) if there.nano else "",
+        str(live) if live.nano else "",
         str(extra) if extra.nano else "",
         charge.used[name],
         charge.hard[name],
@@ -344,7 +348,9 @@ def explain_pipeline(store: Store, subject: Subject, options: EvaluationOptions)
         remedy = _of_failed(tasks, f"start a new run: this one has failed{reason} and nothing revives it")
     time = moment_of(options.now)
     left = time_left(run, time, world.config.timeout_minutes) if time is not None and not has_ended(run) else None
-    gaps = dict.fromkeys(gap for ways in result.results.values() for way in ways for gap in way.gaps)
+    gaps = dict.fromkeys(
+        gap for run_results in result.results.values() for run_result in run_results for gap in run_result.gaps
+    )
     failed_reads = (*_list_unseen(store, subject), *map(not_computed, gaps))
     source = result.plan.pipeline.origin.source
     return PipelineExplanation(
@@ -402,10 +408,10 @@ def _with_claims_and_assistants(
     if not lacking or (problems and not fails) or result.plan.cycle:
         return verdict, remedy
     beside = assistant_verdict(lacking, open_tasks)
-    ways = assistant_remedies(store, subject, run, result.plan.pipeline, world, lacking)
+    assistant_fixes = assistant_remedies(store, subject, run, result.plan.pipeline, world, lacking)
     if verdict.allowed is True or fails:
-        return (verdict if fails else beside), ways
-    both = [_join_remedies(first, second) for first, second in zip(remedy[:1], ways[:1], strict=False)]
+        return (verdict if fails else beside), assistant_fixes
+    both = [_join_remedies(first, second) for first, second in zip(remedy[:1], assistant_fixes[:1], strict=False)]
     return structs.replace(verdict, others=(*verdict.others, beside.message, *beside.others)), (*both, *remedy[1:])
 
 
@@ -439,10 +445,10 @@ def _not_stored(
     verdict, remedy = evaluate_pipeline(refusals, (), ())
     if tekton_world(store, subject.ref.namespace, options).config.by_operator:
         remedy = tuple(structs.replace(found_remedy, text=kept_elsewhere(found_remedy.text)) for found_remedy in remedy)
-    failed_reads, place_text = _list_unseen(store, subject), subject.file or "the input"
+    failed_reads, file_name = _list_unseen(store, subject), subject.file or "the input"
     return PipelineExplanation(
         subject.ref,
-        place_text,
+        file_name,
         with_outcome(verdict, failed_reads),
         remedy,
         refusals[0],

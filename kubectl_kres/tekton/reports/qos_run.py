@@ -77,13 +77,13 @@ def find_reaches(case: CurrentRun) -> Iterator[ClassChange]:
     now = class_of(case.draft)
     for name in CLASSES:
         if name != now:
-            reaches = [reach for way in _WAYS[name](case) if (reach := _try_change(case, name, way)) is not None]
+            reaches = [reach for change in _WAYS[name](case) if (reach := _try_change(case, name, change)) is not None]
             yield min(reaches, key=lambda reach: (bool(reach.refused), len(reach.edits)), default=ClassChange(name, ()))
 
 
-def _try_change(case: CurrentRun, name: str, way: RunChange) -> ClassChange | None:
+def _try_change(case: CurrentRun, name: str, change: RunChange) -> ClassChange | None:
     """Return the change without needless edits; None if it does not lead to the class."""
-    planned, whole = way
+    planned, whole = change
     placed = (each for value_edit in planned for each in _redirect_edit(case, value_edit))
     edits = tuple(value_edit for value_edit in placed if (to := _build_field_edit(case, value_edit)).before != to.after)
     text = _refusal(case, name, (edits, whole)) if edits or whole else None
@@ -137,19 +137,19 @@ def _overridden(
     )
 
 
-def _refusal(case: CurrentRun, name: str, way: RunChange) -> str | None:
+def _refusal(case: CurrentRun, name: str, change: RunChange) -> str | None:
     """Return the refusal of the run, empty if it gets its pod; None if the pod is of another class, or there is
     none.
     """
-    results = _simulate_change(case, way)
+    results = _simulate_change(case, change)
     for result in results:
         if result.outcome is None or result.outcome.draft is None or class_of(result.outcome.draft) != name:
             return None
     return next((result.problem.text for result in results if result.problem is not None), "") if results else None
 
 
-def _simulate_change(case: CurrentRun, way: RunChange) -> tuple[RunResult, ...]:
-    every, whole = way
+def _simulate_change(case: CurrentRun, change: RunChange) -> tuple[RunResult, ...]:
+    every, whole = change
     edits = tuple(edit for edit in every if not edit.of_run)
     spec = case.task.spec
     steps = tuple(
@@ -238,10 +238,10 @@ def _build_field_edit(case: CurrentRun, edit: ValueEdit) -> FieldEdit:
         (f"sidecars[{index}]", f"sidecar-{sidecar.name}", sidecar.compute_resources)
         for index, sidecar in enumerate(spec.sidecars or ())
     )
-    for place, name, resource_requirements in (*steps, *sidecars):
+    for path, name, resource_requirements in (*steps, *sidecars):
         if name == edit.container:
             before = _read_side(resource_requirements, edit.side).get(edit.resource)
-            item_path = f"{origin}.{place}.computeResources.{field}"
+            item_path = f"{origin}.{path}.computeResources.{field}"
             return FieldEdit(item_path, None if before is None else str(before), edit.text, edit.free)
     holder = f"ConfigMap/{DEFAULTS} {KEY}"
     if case.world.config.by_operator:

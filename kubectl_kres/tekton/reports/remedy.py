@@ -226,8 +226,10 @@ def sentences_of_run(
     """Return what mends each refusal of the pod of a run, in the names of its Task. ``sentences``: others, by rule."""
     part = analysis.tekton
     assert part is not None
-    own = {**sentences, **TEKTON_REMEDIES, **WHOLE}
-    return _of_run(remedies(analysis.outcomes, names, own, naming=lambda outcome: _build_naming(part, outcome)), part)
+    by_rule = {**sentences, **TEKTON_REMEDIES, **WHOLE}
+    return _of_run(
+        remedies(analysis.outcomes, names, by_rule, naming=lambda outcome: _build_naming(part, outcome)), part
+    )
 
 
 def _build_naming(part: TektonPart, outcome: Outcome) -> FieldNames:

@@ -58,13 +58,13 @@ def run_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Re
         return tuple(admitted_remedies(store, subject, part, case)) if part is not None else ()
     if part is not None and part.problem is not None and part.problem.rule == CLAIM:
         claims = claims_of(case.run, existing_claims(store, case.run))
-        ways = claim_remedies(store, subject, claims, case.world.policies, case.world.server)
+        remedies = claim_remedies(store, subject, claims, case.world.policies, case.world.server)
         again = subject.written_subject.raw is None and subject.ref.kind == "TaskRun"
-        return tuple(_for_new_run(way, again=again) for way in ways)
+        return tuple(_for_new_run(remedy, again=again) for remedy in remedies)
     if all(finding.rule == SECURITY for finding in findings):
-        ways = security_remedies(store, subject, case)
+        remedies = security_remedies(store, subject, case)
         again = part is not None and part.has_ended
-        return tuple(_for_new_run(way, again=again) for way in ways)
+        return tuple(_for_new_run(remedy, again=again) for remedy in remedies)
     if any(finding.rule not in TRIED for finding in findings):
         return ()
     if case.run.spec.compute_resources is not None and any(finding.rule in _WHOLE for finding in findings):
@@ -79,9 +79,9 @@ class _RefusedRunSearch(RunSearch):
     def __init__(self, store: Store, subject: Subject, case: RunCase, *, again: bool) -> None:
         super().__init__(store, subject, case, again=again)
         run, task = case.run.spec, case.task.spec
-        places = layout(task, run.debug, case.world.config.flags, case.world.server.version, variables_of(run, task))
-        self.places = {place.path: place for group in places for place in group}
-        self.steps = [path for path, place in self.places.items() if place.role == "step"]
+        groups = layout(task, run.debug, case.world.config.flags, case.world.server.version, variables_of(run, task))
+        self.containers = {container.path: container for group in groups for container in group}
+        self.steps = [path for path, container in self.containers.items() if container.role == "step"]
         #: A run that is only supposed has no field of its own to change.
         self.has_run = subject.ref.kind not in {"Task", "Pipeline"}
         whole = run.compute_resources
@@ -89,20 +89,24 @@ class _RefusedRunSearch(RunSearch):
 
     def states(self) -> Iterator[State]:
         """Yield the ways in which the run, or a new one like it, gets its pod; own objects come first."""
-        correct = (partial(self._correct_values, way) for way in ("lower", "raise"))
-        valid = [state for it in correct if (state := self.find({}, it, lambda trial: trial.valid)) is not None]
+        correct = (partial(self._correct_values, direction) for direction in ("lower", "raise"))
+        valid = [
+            state
+            for correction in correct
+            if (state := self.find({}, correction, lambda trial: trial.valid)) is not None
+        ]
         lower = [*self._fit_to_room(valid[0])] if valid and self.trial(valid[0]).hard else []
-        ways = [*map(self.with_room, valid), *lower, *self._of_defaults_given((*valid, *lower))]
-        yield from sorted(ways, key=lambda state: _rank([*self.edits(state)]))
+        result = [*map(self.with_room, valid), *lower, *self._of_defaults_given((*valid, *lower))]
+        yield from sorted(result, key=lambda state: _rank([*self.edits(state)]))
 
     def _of_defaults_given(self, states: Sequence[State]) -> Iterator[State]:
         """Yield changes of the defaults that containers without values get, with the values of a state where those are
         needed, too.
         """
         resources = resources_of(findings_in(self.trial({})))
-        for values in ({}, *(own for state in states if (own := values_in(state)))):
+        for values in ({}, *(state_values for state in states if (state_values := values_in(state)))):
             entries = ({**values, **entry} for entry in entry_states(self.case, resources))
-            state = None if self.meets(values, self.passes) else self.first(entries)
+            state = None if self.meets_goal(values, self.passes) else self.find_first_passing(entries)
             if state is not None:
                 yield self.reduce(state, self.passes)
                 break
@@ -113,13 +117,13 @@ class _RefusedRunSearch(RunSearch):
 
         Values for the whole Task that it did not have say together what its steps said before.
         """
-        values, defaults = values_in(state), [place for place in state if isinstance(place, RangeDefault)]
-        yield from ((place,) for place in state if place not in values and place not in defaults)
-        own = [place for place in values if self.task_level or place.holder != "computeResources"]
-        yield from ((place,) for place in sorted(own, key=lambda place: (place.side == "limits", place)))
-        yield from ((place,) for place in sorted(defaults, key=lambda place: place.side == "limits"))
+        values, defaults = values_in(state), [target for target in state if isinstance(target, RangeDefault)]
+        yield from ((target,) for target in state if target not in values and target not in defaults)
+        removable = [target for target in values if self.task_level or target.holder != "computeResources"]
+        yield from ((target,) for target in sorted(removable, key=lambda target: (target.side == "limits", target)))
+        yield from ((target,) for target in sorted(defaults, key=lambda target: target.side == "limits"))
 
-    def _correct_values(self, way: Direction, state: State, trial: RunTrial) -> State | None:
+    def _correct_values(self, direction: Direction, state: State, trial: RunTrial) -> State | None:
         """Return the state with what the refusal requires; None: there is no such value."""
         fault = trial.faults[0] if trial.faults else None
         draft: Draft | None = fault.draft if fault is not None else None
@@ -128,16 +132,16 @@ class _RefusedRunSearch(RunSearch):
         if any(finding.rule not in {*OF_VALUES, "quota/exceeded"} for finding in findings_of(fault)):
             return None
         result = dict(state)
-        for solved in solve(fault, trial.policies.limits, way):
+        for solved in solve(fault, trial.policies.limits, direction):
             for old, slot in zip(draft.slots(), solved.draft.slots(), strict=True):
                 for side in SIDES:
                     before, amount = old.amounts_of(side).get(solved.name), slot.amounts_of(side).get(solved.name)
                     if amount is None or before == amount:
                         continue
-                    place = self.places.get(slot.path)
-                    if place is None or (place.role == "injected" and before is not None):
+                    container = self.containers.get(slot.path)
+                    if container is None or (container.role == "injected" and before is not None):
                         return None
-                    if place.role == "injected":
+                    if container.role == "injected":
                         result[RangeDefault(side, solved.name)] = str(amount)
                     else:
                         result.update([self._field(fault, slot, side, solved.name, amount)])
@@ -145,8 +149,8 @@ class _RefusedRunSearch(RunSearch):
 
     def _field(self, fault: Outcome, slot: Slot, side: Side, name: str, quantity: Quantity) -> tuple[RunField, str]:
         """Return the field for a container's value: in the run, where that sets it, else in the Task."""
-        place = self.places[slot.path]
-        if place.role == "step" and self.task_level:
+        container = self.containers[slot.path]
+        if container.role == "step" and self.task_level:
             whole = RunField("computeResources", 0, side, name)
             shared = quantity if side == "limits" else Quantity(quantity.nano * len(self.steps), quantity.format)
             return whole, str(shared)
@@ -159,19 +163,25 @@ class _RefusedRunSearch(RunSearch):
             None,
         )
         if last is not None and last.rule in _OVERRIDDEN and last.source is not None:
-            specs = (self.case.run.spec.step_specs if place.role == "step" else self.case.run.spec.sidecar_specs) or ()
-            steps = (self.case.task.spec.steps if place.role == "step" else self.case.task.spec.sidecars) or ()
-            own = steps[place.number].name
-            number = next(at for at, spec in enumerate(specs) if spec.name == own)
-            return RunField("stepSpecs" if place.role == "step" else "sidecarSpecs", number, side, name), str(quantity)
-        return RunField("steps" if place.role == "step" else "sidecars", place.number, side, name), str(quantity)
+            specs = (
+                self.case.run.spec.step_specs if container.role == "step" else self.case.run.spec.sidecar_specs
+            ) or ()
+            steps = (self.case.task.spec.steps if container.role == "step" else self.case.task.spec.sidecars) or ()
+            container_name = steps[container.number].name
+            number = next(index for index, spec in enumerate(specs) if spec.name == container_name)
+            return RunField("stepSpecs" if container.role == "step" else "sidecarSpecs", number, side, name), str(
+                quantity
+            )
+        return RunField("steps" if container.role == "step" else "sidecars", container.number, side, name), str(
+            quantity
+        )
 
     def _fit_to_room(self, state: State) -> Iterator[State]:
         """Yield states within the room that there is: values for the whole Task, then those of the steps in
         proportion.
         """
         whole = self._for_task() if self.has_run and not self.task_level and len(self.steps) > 1 else None
-        defaults = {place: to for place, to in state.items() if isinstance(place, RangeDefault)}
+        defaults = {target: to for target, to in state.items() if isinstance(target, RangeDefault)}
         starts = (state,) if whole is None else ({**whole, **defaults}, state)
         yield from (lower for start in starts if (lower := self.find(start, self._fit_values)) is not None)
 
@@ -190,23 +200,27 @@ class _RefusedRunSearch(RunSearch):
         requests: dict[str, Quantity] = {}
         template = self.case.task.spec.step_template
         for item in self.case.task.spec.steps or ():
-            own = [step for step in (template, item) if step is not None and step.compute_resources is not None]
+            steps = [step for step in (template, item) if step is not None and step.compute_resources is not None]
             mine: dict[Side, dict[str, Quantity]] = {"limits": {}, "requests": {}}
-            for step in own:
+            for step in steps:
                 for field in SIDES:
                     mine[field] |= _amounts(step.compute_resources, field)
             for name, limit in mine["limits"].items():
-                limits[name] = max(limit, limits.get(name, ZERO), key=lambda it: it.nano)
+                limits[name] = max(limit, limits.get(name, ZERO), key=lambda amount: amount.nano)
             for name, amount in {**mine["limits"], **mine["requests"]}.items():
                 requests[name] = requests.get(name, ZERO) + amount
         sides: tuple[tuple[Side, dict[str, Quantity]], ...] = (("limits", limits), ("requests", requests))
-        return {RunField("computeResources", 0, side, name): str(it) for side, own in sides for name, it in own.items()}
+        return {
+            RunField("computeResources", 0, side, name): str(amount)
+            for side, total in sides
+            for name, amount in total.items()
+        }
 
     def _fit_values(self, state: State, trial: RunTrial) -> State | None:
         """Return the state with the first resource that is short lowered to what there is room for."""
         if not trial.valid or any(measured_resource(name) is None for _, name in trial.hard):
             return None
-        side, name = min(it for _, key in trial.hard if (it := measured_resource(key)) is not None)
+        side, name = min(measured for _, key in trial.hard if (measured := measured_resource(key)) is not None)
         draft: Draft | None = trial.outcomes[0].draft
         most = self._find_room(trial, side, name)
         if draft is None or most < LEAST.get(name, 10**9):
@@ -233,7 +247,7 @@ class _RefusedRunSearch(RunSearch):
                 amount = new.amounts_of(which).get(name)
                 if amount is None or amount == old.amounts_of(which).get(name):
                     continue
-                if amount.nano < units(name, amount) or self.places[new.path].role == "injected":
+                if amount.nano < units(name, amount) or self.containers[new.path].role == "injected":
                     return None
                 result.update([self._field(evaluated, new, which, name, amount)])
         return result
@@ -246,8 +260,8 @@ class _RefusedRunSearch(RunSearch):
         part = room // len(self.steps) // units(name) * units(name)
         if part < units(name):
             return None
-        limit, request = (RunField("computeResources", 0, it, name) for it in SIDES)
-        outcome = {it: values.get(it) or self.case.written_value(it) for it in (limit, request)}
+        limit, request = (RunField("computeResources", 0, field, name) for field in SIDES)
+        outcome = {field: values.get(field) or self.case.written_value(field) for field in (limit, request)}
         result: dict[RunField, str] = {}
         text = outcome[limit]
         if side == "limits" and text is not None:

@@ -73,13 +73,13 @@ def taskrun_analysis(
 
 
 def _build_missing_task(run: TaskRun) -> UsedTask:
-    """Return the refusal of a run whose Task does not exist, under the name in the run."""
+    """Return the refusal of a run whose Task does not exist, with the name that the run has for it."""
     name = run.spec.task_ref.name if run.spec.task_ref is not None else ""
     return UsedTask(TaskSpec(), SpecOrigin(Source("Task", name, run.metadata.namespace)))
 
 
 def of_pod(store: Store, subject: Subject, options: EvaluationOptions, *, journal: bool = True) -> Analysis | None:
-    """Return the run that made a live pod; None for a pod that none made, or whose run or Task is not to be had."""
+    """Return the run that made a live pod; None if no run did, or if the run or its Task cannot be read."""
     run = object_behind(store, subject)
     if run is None or run is subject:
         return None
@@ -100,7 +100,7 @@ def run_of(store: Store, subject: Subject, world: RunNamespace) -> tuple[TaskRun
 
 
 def unknown_task(store: Store, subject: Subject, gap: MissingReference) -> ClusterError:
-    """Return the error that there is no answer about the pod, with the reason."""
+    """Return the error for a run whose Task is not known, with the reason."""
     text = f"{subject.ref}: {gap}"
     if gap.why == "missing":
         hint = "create it, or give it with -f beside the run; a run that has started keeps it in its status"
@@ -137,7 +137,7 @@ def _build_made_pod(
     *,
     exists: bool = False,
 ) -> MadePod:
-    """A run that has failed is wanted once more; one that has succeeded, or whose pod is ``exists``, is not."""
+    """Return the pod of a run. It is wanted again after a failure, not after a success, nor while it ``exists``."""
     done = (part.has_ended and not part.failed) or (exists and not part.about_another)
     return MadePod(
         _NAME,
@@ -270,18 +270,18 @@ def _origin(task: UsedTask) -> str:
 
 
 def pod_of(store: Store, run: TaskRun) -> Pod | None:
-    """Return the run's pod, if it is there."""
+    """Return the pod of the run; None if there is none."""
     pod = store.get("Pod", run.status.pod_name, run.metadata.namespace) if run.status.pod_name else None
     return pod if isinstance(pod, Pod) else None
 
 
 def _is_live_pod(result: RunResult, live: Pod) -> bool:
-    """Return whether the pod that is stored is the one that is there."""
+    """Return whether a stored pod is the live pod."""
     return result.stored_run is not None and values_of(result.stored_run) == values_of(as_written(live))
 
 
 def _outcome(result: RunResult) -> Outcome:
-    """Return the API server's answer, in the words of the run's condition."""
+    """Return the API server's answer, with the message of the run's condition."""
     if result.outcome is None:
         return refused_outcome(result.problem, result.journal) if result.problem is not None else Outcome(True, 201)
     outcome = structs.replace(result.outcome, journal=result.journal)
@@ -293,12 +293,12 @@ def _outcome(result: RunResult) -> Outcome:
 
 
 def _first_lister_order(result: RunResult) -> tuple[str, ...]:
-    """Return an order of Tekton's lister that leads here; the API server's is another."""
+    """Return an order of LimitRanges in Tekton's lister that leads to this outcome; the API server has its own."""
     return result.built_pod.orders[0] if result.built_pod is not None and result.built_pod.orders else ()
 
 
 def refused_outcome(problem: Problem, journal: Journal = ()) -> Outcome:
-    """Return what Tekton says, as an outcome of admission."""
+    """Return Tekton's refusal as an outcome of admission."""
     finding = Finding(problem.text, problem.rule, problem.field, observed=problem.observed)
     several = tuple(
         Finding(
@@ -317,7 +317,7 @@ def refused_outcome(problem: Problem, journal: Journal = ()) -> Outcome:
 
 
 def _restore_task_values(pod: Pod, journal: Journal) -> Pod:
-    """Return the pod as the Task defines it; Tekton's changes are in the journal."""
+    """Return the pod with the values of the Task; the journal has Tekton's changes."""
     written = {
         entry.path: entry.after
         for entry in journal

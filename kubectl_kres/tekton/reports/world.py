@@ -121,8 +121,8 @@ def stored_run(
     item: Any
     refusals: tuple[Problem, ...] = ()
     if subject.raw is not None:
-        there = store.read(subject.ref.kind, subject.ref.name, subject.ref.namespace) is not None
-        item, refusals = (answer := send_object(subject.raw, world, exists=there)).item, answer.refusals
+        is_stored = store.read(subject.ref.kind, subject.ref.name, subject.ref.namespace) is not None
+        item, refusals = (answer := send_object(subject.raw, world, exists=is_stored)).item, answer.refusals
     else:
         item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
         if item is None:

@@ -17,7 +17,7 @@ from kubectl_kres.tekton.reports.pipeline import AssistantPod, AtOnce, PipelineE
 from kubectl_kres.tekton.text.pipeline import head_lines, pinned_task_texts, pipeline_lines
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.outline import OutlinePane
-from kubectl_kres.tui.widgets.items import OutlineItem, Sections, said_item, warning_item
+from kubectl_kres.tui.widgets.items import OutlineItem, Sections, text_item, warning_item
 
 
 class PipelineRunPane(OutlinePane):
@@ -54,7 +54,7 @@ class PipelineRunPane(OutlinePane):
         yield from sections.section("or", map(warning_item, pipeline_explanation.verdict.others))
         yield from sections.section("seen in the cluster", map(_fact, pipeline_explanation.facts))
         yield from sections.section(
-            "assumed", (said_item(assumption.text) for assumption in pipeline_explanation.assumptions)
+            "assumed", (text_item(assumption.text) for assumption in pipeline_explanation.assumptions)
         )
 
     def _task_row(self, planned_task: PlannedTask) -> OutlineItem:
@@ -160,7 +160,7 @@ def _assistant(assistant_pod: AssistantPod) -> OutlineItem:
     return OutlineItem(
         (),
         f"StatefulSet/{assistant_pod.name}",
-        said=refused or pinned or f"workspace {assistant_pod.workspace or 'of the whole run'}",
+        note=refused or pinned or f"workspace {assistant_pod.workspace or 'of the whole run'}",
         mark="x" if refused else "",
         tone=tone,
     )

@@ -48,11 +48,11 @@ _ORDER = ("failed", "waiting", "cancelled", "new", "pending", "running", "succee
 class RunRow:
     """A TaskRun, with what is computed of it once it is looked at."""
 
-    __slots__ = ("_found", "_session", "_stamp", "fault", "run")
+    __slots__ = ("_explanation", "_session", "_stamp", "fault", "run")
 
     def __init__(self, session: Session, run: TaskRun) -> None:
         self.run, self._session = run, session
-        self._found: Explanation | None = None
+        self._explanation: Explanation | None = None
         self._stamp: tuple[object, ...] = ()
         self.fault = ""
 
@@ -77,10 +77,12 @@ class RunRow:
         if self._stamp != self._current_stamp():
             self._stamp, self.fault = self._current_stamp(), ""
             try:
-                self._found = explain(self._session.store, Subject(self.ref, _KIND), self._session.evaluation_options)
+                self._explanation = explain(
+                    self._session.store, Subject(self.ref, _KIND), self._session.evaluation_options
+                )
             except KresError as error:
-                self._found, self.fault = None, error.message
-        return self._found
+                self._explanation, self.fault = None, error.message
+        return self._explanation
 
     @property
     def pod(self) -> Pod | None:

@@ -38,14 +38,14 @@ class TaskRunPane(PodPane):
 
 
 def _format_written(row: ValueRow) -> str:
-    return (row.of.written or "-") if isinstance(row.of, ResourceValue) else ""
+    return (row.report.written or "-") if isinstance(row.report, ResourceValue) else ""
 
 
 def _format_computed(row: ValueRow) -> str:
-    if not isinstance(row.of, ResourceValue):
+    if not isinstance(row.report, ResourceValue):
         return row.text
-    return " or ".join((row.of.value or "-", *(other.value for other in row.of.alternatives)))
+    return " or ".join((row.report.value or "-", *(other.value for other in row.report.alternatives)))
 
 
 def _live(row: ValueRow) -> str:
-    return (row.of.live or "-") if isinstance(row.of, ResourceValue) else ""
+    return (row.report.live or "-") if isinstance(row.report, ResourceValue) else ""

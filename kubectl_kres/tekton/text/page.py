@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.render.text.line import Line, age_text, clip_text, draw, labelled_lines, more_line
 from kubectl_kres.render.text.remarks import unseen_text
-from kubectl_kres.render.verdict.headline import code_line, message_of
+from kubectl_kres.render.verdict.headline import code_line, one_line_message
 from kubectl_kres.reports.common.explanation import merge_facts
 from kubectl_kres.tekton.reports.pipeline import AtOnce, PipelineExplanation
 from kubectl_kres.tekton.text.pipeline import pinned_task_texts, task_lines, too_much_texts, verdict_lines
@@ -43,9 +43,9 @@ def _lines(pipeline_explanation: PipelineExplanation, now: str, width: int) -> I
             yield from labelled_lines(
                 "claim", f"{claim.object} of workspace {claim.workspace} is refused", width, tone="bad"
             )
-    sentences = (message_of(pipeline_explanation.verdict), *pipeline_explanation.verdict.others)
+    sentences = (one_line_message(pipeline_explanation.verdict), *pipeline_explanation.verdict.others)
     for assistant in pipeline_explanation.assistants:
-        if assistant.refused and not _is_said(assistant.refused[0], sentences):
+        if assistant.refused and not _is_mentioned(assistant.refused[0], sentences):
             text = f"the affinity assistant StatefulSet/{assistant.name} gets no pod: {assistant.refused[0]}"
             yield from labelled_lines("", text, width, tone="bad")
         for text in pinned_task_texts(assistant) if assistant.lacking else ():
@@ -55,8 +55,8 @@ def _lines(pipeline_explanation: PipelineExplanation, now: str, width: int) -> I
     yield from more_line(["all that is asked for at once", "claims and assistants", "-c TASK: a task in full"], width)
 
 
-def _is_said(text: str, sentences: Sequence[str]) -> bool:
-    """Return whether one of the sentences tells the same refusal."""
+def _is_mentioned(text: str, sentences: Sequence[str]) -> bool:
+    """Return whether one of the sentences contains the refusal."""
     return any(text.partition(" is forbidden: ")[2] in sentence for sentence in sentences) and " is forbidden: " in text
 
 
@@ -76,7 +76,7 @@ def _remarks(pipeline_explanation: PipelineExplanation, now: str, width: int) ->
 
 
 def _amount(at_once: AtOnce) -> str:
-    """Return what open tasks ask of one name of a quota, and whether it fits."""
+    """Return the amount that open tasks request of one resource of a quota, and whether it fits."""
     least = "+" if at_once.at_least else ""
     last = " in finally" if at_once.is_finally else ""
     too_much = f" is too much, by {', '.join(at_once.tasks)}" if at_once.exceeded else ""

@@ -20,7 +20,7 @@ from kubectl_kres.render.text.line import (
 )
 from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import cause, held_text, message_of, verdict_word
+from kubectl_kres.render.verdict.headline import cause, held_text, one_line_message, verdict_word
 from kubectl_kres.render.verdict.object_list import Row
 from kubectl_kres.render.verdict.remedy import do_lines, remedy_lines
 from kubectl_kres.render.verdict.run_state import short, state_sentence, state_suffix
@@ -91,7 +91,9 @@ def brief(pipeline_explanation: PipelineExplanation, more: str, now: str = "") -
     text = verdict_word(pipeline_explanation.verdict)[0] if not pipeline_explanation.ended else row.outcome
     count = len(pipeline_explanation.tasks)
     tasks = f"{count} task{'s' * (count != 1)}{_format_shortage(pipeline_explanation)}"
-    reason = message_of(pipeline_explanation.verdict) if pipeline_explanation.verdict.allowed is not True else tasks
+    reason = (
+        one_line_message(pipeline_explanation.verdict) if pipeline_explanation.verdict.allowed is not True else tasks
+    )
     state = pipeline_explanation.run_state if not pipeline_explanation.ended else None
     if state is not None and is_held_up(state):
         reason += f"; {state_sentence(state, now)}"
@@ -139,7 +141,7 @@ def verdict_lines(pipeline_explanation: PipelineExplanation, width: int, now: st
     ``now`` (RFC 3339): times are ages.
     """
     tone, word, texts = _state_words(pipeline_explanation)
-    message = message_of(pipeline_explanation.verdict)
+    message = one_line_message(pipeline_explanation.verdict)
     reason = _format_reason(pipeline_explanation, now) if message else ""
     first, *rest = wrap_text(f"{word}: {reason or texts}", width, rest="  ")
     yield [(tone, word), ("", first.removeprefix(word))]
@@ -156,7 +158,7 @@ def verdict_lines(pipeline_explanation: PipelineExplanation, width: int, now: st
 def _format_reason(pipeline_explanation: PipelineExplanation, now: str) -> str:
     """Return the run, the first task that is refused, the cause in our words where they are known, and since when."""
     verdict, state = pipeline_explanation.verdict, pipeline_explanation.run_state
-    message = message_of(verdict)
+    message = one_line_message(verdict)
     known = cause(verdict.findings)
     task, colon, _ = message.partition(": ") if message.startswith("task ") else ("", "", "")
     text = f"{task}{colon}{known}" if known else message
@@ -197,7 +199,7 @@ def _state_words(pipeline_explanation: PipelineExplanation) -> tuple[Tone, str, 
     if pipeline_explanation.ended and not pipeline_explanation.verdict.message:
         return "strong", "ended", f"{name}; nothing of it is made any more"
     word, tone = verdict_word(pipeline_explanation.verdict)
-    text = message_of(pipeline_explanation.verdict) or f"{name}{_format_shortage(pipeline_explanation)}"
+    text = one_line_message(pipeline_explanation.verdict) or f"{name}{_format_shortage(pipeline_explanation)}"
     return tone, word, f"{text}{_format_blocked_run(pipeline_explanation)}"
 
 

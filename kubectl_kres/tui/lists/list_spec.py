@@ -1,4 +1,4 @@
-"""What a list screen is made from: an entry of a table, so that one screen serves every kind."""
+"""The specification of a list. One screen shows all lists, each by its entry in the registry."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Listing(Struct, frozen=True):
         return self.names[0]
 
 
-def taken_in(
+def changed_rows(
     listing: Listing, session: Session, changes: Changes, namespace: str
 ) -> tuple[dict[RowKey, Any], list[RowKey]]:
     """Return the rows that came or changed, and the keys of those that went; of a namespace, or of all if it is
@@ -129,8 +129,8 @@ def name_count(session: Session, listing: Listing, namespace: str, count: str) -
     what, part = listing.several or listing.id, listing.part
     if part:
         objects = sum(1 for _ in session.store.all(listing.kinds[0], namespace or None))
-        of = f" of {objects} {what.removesuffix('s') if objects == 1 else what}"
-        return f"{number} {part if number == '1' else f'{part}s'}{of}{blank}{rest}"
+        part_of = f" of {objects} {what.removesuffix('s') if objects == 1 else what}"
+        return f"{number} {part if number == '1' else f'{part}s'}{part_of}{blank}{rest}"
     single = what.removesuffix("ies") + "y" if what.endswith("ies") else what.removesuffix("s")
     return f"{number} {single if number == '1' else what}{blank}{rest}"
 

@@ -1,4 +1,4 @@
-"""Pods: class and amounts of what exists, and what admission says of it today."""
+"""The list of pods: QoS class and amounts of each, and what admission says about it now."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _WORST: Sequence[Tone] = ("bad", "warn", "", "quiet")
 
 
 class _Computed(Struct, eq=False, gc=False):
-    """What is computed of a pod. ``stamp``: the policies under which its quality is."""
+    """The computed values of a pod. ``stamp``: the policies that they were computed with."""
 
     amounts: PodAmounts | None = None
     quality: PodQos | None = None
@@ -44,9 +44,9 @@ class _Computed(Struct, eq=False, gc=False):
 
 
 class PodRow(Struct, eq=False, gc=False):
-    """A pod, with what is computed of it once it is looked at.
+    """The row of a pod. Its values are computed when they are first needed.
 
-    Nothing that it refers to leads back to it, so the garbage collector need not look at a hundred thousand of them.
+    A row is in no reference cycle, so that the garbage collector can ignore a hundred thousand rows.
     """
 
     _session: Session
@@ -59,19 +59,19 @@ class PodRow(Struct, eq=False, gc=False):
 
     @property
     def _computed_values(self) -> _Computed:
-        """Most rows are never looked at, and have none."""
+        """Return the computed values, which most rows never get."""
         if self._computed is None:
             self._computed = _Computed()
         return self._computed
 
     @property
     def computed_amounts(self) -> PodAmounts | None:
-        """What it counts for, as far as it was computed."""
+        """Return the amounts of the pod if they were computed."""
         return self._computed.amounts if self._computed is not None else None
 
     @property
     def amounts(self) -> PodAmounts:
-        """What it counts for."""
+        """Return the amounts of the pod."""
         computed = self._computed_values
         if computed.amounts is None:
             computed.amounts = self._session.amounts.amounts_of(self.pod)
@@ -86,12 +86,12 @@ class PodRow(Struct, eq=False, gc=False):
         )
 
     def prepare(self, what: str) -> None:
-        """Compute it."""
+        """Compute what a column, or the fault, needs."""
         _ = self.amounts if "." in what else self.quality
 
     @property
     def quality(self) -> PodQos | None:
-        """What admission makes of it under the policies of now; None where it says nothing, as ``fault`` says."""
+        """Return the QoS report under the present policies; None if there is none, as ``fault`` says."""
         computed = self._computed_values
         if computed.stamp != self._session.policies:
             computed.stamp, computed.fault = self._session.policies, ""
@@ -148,7 +148,7 @@ def _amount_column(side: str, resource: str, head: str) -> Column:
 
 
 def _missing_limit_text(*names: str) -> Callable[[PodRow], str]:
-    """Return what a filter for missing limits looks at: ``none`` where one of them is missing."""
+    """Return the text that a filter for missing limits matches: ``none`` if a limit is missing."""
     return lambda row: "none" if any(name in missing_limits(row.pod) for name in names) else "set"
 
 
@@ -165,9 +165,9 @@ def _age(row: PodRow) -> str:
 def _columns(namespace: str) -> tuple[Column, ...]:
     # Names are lower case by rule. As their own ranks they are read without a call of Python for each row, so quickly
     # that they need not be known before.
-    where, name, node = map(attrgetter, ("pod.metadata.namespace", "pod.metadata.name", "pod.spec.node_name"))
+    pod_namespace, name, node = map(attrgetter, ("pod.metadata.namespace", "pod.metadata.name", "pod.spec.node_name"))
     return (
-        *(() if namespace else (Column("namespace", "NAMESPACE", where, where),)),
+        *(() if namespace else (Column("namespace", "NAMESPACE", pod_namespace, pod_namespace),)),
         Column("name", "NAME", name, name, most=56),
         Column("qos", "QOS", qos_class, _class_rank, tone=_class_tone, width=10, lasting=True),
         _amount_column("requests", "cpu", "CPU REQ"),
@@ -191,7 +191,7 @@ def _class_tone(row: PodRow) -> Tone:
 
 
 def _creation_time(row: PodRow) -> float | None:
-    """When it was made, in seconds; numbers sort in a third of the time that their texts take."""
+    """Return the creation time in seconds; numbers sort in a third of the time of texts."""
     try:
         return datetime.fromisoformat(row.pod.metadata.creation_timestamp or "").timestamp()
     except ValueError:
@@ -199,7 +199,7 @@ def _creation_time(row: PodRow) -> float | None:
 
 
 def _state_reason(row: PodRow) -> str:
-    """Return what keeps it from running, or has ended it; empty where all is as usual."""
+    """Return why the pod does not run, or why it ended; empty for a pod that runs normally."""
     return state_of("Pod", row.pod).partition(" (")[0]
 
 
@@ -208,12 +208,12 @@ def _state(row: PodRow) -> str:
 
 
 def _row_rank(row: PodRow) -> int:
-    """Return the sort key: what has failed comes first, then what does not run as it should."""
+    """Return the sort key: failed pods first, then pods that do not run as they should."""
     return _WORST.index(_state_tone(row))
 
 
 def _state_tone(row: PodRow) -> Tone:
-    """Of a pod that has ended well, or is being deleted, nobody has to do anything."""
+    """Return the tone of the state; quiet for a pod that succeeded or is being deleted."""
     phase, trouble = row.pod.status.phase, _state_reason(row)
     if phase == "Failed":
         return "bad"
@@ -285,7 +285,7 @@ def row_location(row: PodRow) -> Location:
 
 
 def owner_of(pod: Pod) -> Location | None:
-    """Return the workload or run that made it; None for a kind that has no screen."""
+    """Return the workload or run that made the pod; None for a kind without a screen."""
     kind, _, name = workload_of(pod).partition("/")
     if kind not in BY_KIND or (kind, name) == ("Pod", pod.metadata.name):
         return None

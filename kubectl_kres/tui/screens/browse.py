@@ -14,7 +14,7 @@ from kubectl_kres.render.text.line import Line, tone_lines, wrap_text
 from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.keys import BY_ID
 from kubectl_kres.tui.lists.list_registry import select_columns
-from kubectl_kres.tui.lists.list_spec import Listing, format_namespaces, name_count, nothing_there, taken_in
+from kubectl_kres.tui.lists.list_spec import Listing, changed_rows, format_namespaces, name_count, nothing_there
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
 from kubectl_kres.tui.screens.pane import Copy, FrameChanged, OpenPlace, StatusRemark, TablePane, sort_line
@@ -76,9 +76,9 @@ class Browse(TablePane):
             self.table.differs = lambda row: change.is_changed(listing.ref(row))
         self.detail = Lines()
         self._making: Iterator[tuple[RowKey, Any]] | None = None
-        self._made: dict[RowKey, Any] = {}
+        self._made_rows: dict[RowKey, Any] = {}
         self._preparing: Iterator[Any] | None = None
-        self._behind: list[Any] = []
+        self._rows_to_add: list[Any] = []
         self._costly: set[str] = set()
         self._described: Any | None = None
         self._faults = False
@@ -88,17 +88,17 @@ class Browse(TablePane):
             self.table.sort(column)
             self._costly = {column.id} if listing.ready is not None else set()
         #: All rows are to be made anew: at first they are.
-        self._due, self._settled = True, 0.0
+        self._reorder, self._last_order = True, 0.0
         #: When the order last went by what was computed.
         self._ordered = 0.0
         self._pending: Timer | None = None
         self._aging: Timer | None = None
-        self._going: Timer | None = None
+        self._fill_timer: Timer | None = None
         #: Rows tell of each other, and it is long ago that all were looked at.
         self._aged = False
-        self._also: dict[str, dict[ReadRequest, None]] = {}
+        self._more_reads: dict[str, dict[ReadRequest, None]] = {}
         #: Namespace and change of the store for which that is known.
-        self._known: tuple[str, int] | None = None
+        self._reads_known_at: tuple[str, int] | None = None
         #: Width and height of the table, as far as its rows decide them.
         self._shape: tuple[int, int] = (0, 0)
 
@@ -144,12 +144,12 @@ class Browse(TablePane):
 
     def reads(self) -> Iterable[ReadRequest]:
         # What was needed once stays needed, else it would be dropped and then be needed again.
-        known_items = self._also.setdefault(self._namespace, dict.fromkeys(self.listing.reads(self._namespace)))
+        reads = self._more_reads.setdefault(self._namespace, dict.fromkeys(self.listing.reads(self._namespace)))
         asked = self._namespace, self.session.store.changes
-        if self.listing.more_reads is not None and asked != self._known:
-            self._known = asked
-            known_items.update(dict.fromkeys(self.listing.more_reads(self.session, self._namespace)))
-        return known_items
+        if self.listing.more_reads is not None and asked != self._reads_known_at:
+            self._reads_known_at = asked
+            reads.update(dict.fromkeys(self.listing.more_reads(self.session, self._namespace)))
+        return reads
 
     @property
     def _namespace(self) -> str:
@@ -162,7 +162,7 @@ class Browse(TablePane):
             self.table.change_columns(self._columns(location.namespace))
         if location.filter and location.filter != self._filter:
             self.filter(location.filter)
-        if self.listing.row is None or moved or self._due:
+        if self.listing.row is None or moved or self._reorder:
             self._remake()
         else:
             # Rows have followed, unseen; none of them has been measured.
@@ -180,13 +180,13 @@ class Browse(TablePane):
             if self._row_by_row(changes):
                 self._update(changes)
             else:
-                self._due = True
+                self._reorder = True
         now = perf_counter()
         patience = _PATIENCE if self.table.view.count > _MANY else 0.0
-        if self._due and self._making is None and now - self._settled >= max(patience, 0.2):
+        if self._reorder and self._making is None and now - self._last_order >= max(patience, 0.2):
             self._remake()
         self._go_on(_SLICE)
-        if self.table.anchored and self._making is None and self._preparing is None and not self._due:
+        if self.table.anchored and self._making is None and self._preparing is None and not self._reorder:
             # Rows that come first may arrive last; once all are there, the cursor stays on its row.
             self.table.anchored = any(self.session.unread_requests(self.reads()))
 
@@ -202,15 +202,15 @@ class Browse(TablePane):
             return
         self._aged = self._aged or self.listing.late is not None
         if self._making is not None or not self._row_by_row(changes):
-            self._making, self._preparing, self._made, self._due = None, None, {}, True
+            self._making, self._preparing, self._made_rows, self._reorder = None, None, {}, True
         if self.listing.row is not None:
             view = self.table.view
-            view.update(*taken_in(self.listing, self.session, changes, self._namespace))
+            view.update(*changed_rows(self.listing, self.session, changes, self._namespace))
             if view.pending_changes > _UNSEEN:
                 view.settle()
 
     def mark_withheld(self) -> None:
-        self._due = True
+        self._reorder = True
 
     @property
     def sums(self) -> bool:
@@ -218,22 +218,22 @@ class Browse(TablePane):
 
     @property
     def busy(self) -> bool:
-        under_way = self._making, self._preparing, self._behind, self._pending, self._aging, self._going
-        return super().busy or self._due or any(under_way)
+        under_way = self._making, self._preparing, self._rows_to_add, self._pending, self._aging, self._fill_timer
+        return super().busy or self._reorder or any(under_way)
 
     def refresh_sums(self) -> None:
-        self._due = True
+        self._reorder = True
 
     def _update(self, changes: Changes) -> None:
-        changed, gone = taken_in(self.listing, self.session, changes, self._namespace)
+        changed, gone = changed_rows(self.listing, self.session, changes, self._namespace)
         if self._making is not None:
-            self._made.update(changed)
+            self._made_rows.update(changed)
             for key in gone:
-                self._made.pop(key, None)
+                self._made_rows.pop(key, None)
         if changed or gone:
             rows = iter(changed.values())
             if self._costly and not self._prepare_rows(rows, perf_counter() + _SLICE):
-                self._behind += rows
+                self._rows_to_add += rows
             self.table.update(changed, gone)
             self._settle()
         if self._aging is None and (self.listing.late is not None or changes.kinds & set(self.listing.kinds[1:])):
@@ -258,7 +258,7 @@ class Browse(TablePane):
         if self.table.view.count > _MANY:
             # By itself, so that no key waits for this and for what led to it.
             if self._pending is None:
-                due = self._settled + _PATIENCE - perf_counter()
+                due = self._last_order + _PATIENCE - perf_counter()
                 self._pending = self.set_timer(max(_BREATH, due), self._settle_now)
             self.table.refresh_changed()
             return
@@ -268,7 +268,7 @@ class Browse(TablePane):
         if self._pending is not None:
             self._pending.stop()
             self._pending = None
-        self._settled = perf_counter()
+        self._last_order = perf_counter()
         if self._by_default and 0 < self.listing.worst_most < self.table.view.count:
             # Each of many changes would have to find its place by what is worst.
             self._by_default, self._costly = False, set()
@@ -283,7 +283,7 @@ class Browse(TablePane):
 
     def _remake(self) -> None:
         """All rows anew, as many as there is time for; the rest later."""
-        self._due, self._made = False, {}
+        self._reorder, self._made_rows = False, {}
         self._making = self.listing.rows(self.session, self._namespace)
         self._go_on(_FIRST)
 
@@ -294,16 +294,16 @@ class Browse(TablePane):
         end, view = perf_counter() + seconds, self.table.view
         if self._making is not None:
             self._make_rows(end)
-        if self._behind and self._preparing is None and end - self._ordered > _PATIENCE:
-            self._preparing, self._behind = iter(self._behind), []
+        if self._rows_to_add and self._preparing is None and end - self._ordered > _PATIENCE:
+            self._preparing, self._rows_to_add = iter(self._rows_to_add), []
         if self._preparing is not None:
             self._prepare(end)
         reads = not view.texts_current and self._making is None and not self._has_loading_rows
         if reads:
             self._read(end)
         left = self._making is not None or self._preparing is not None or (reads and not view.ready)
-        if left and self._going is None and self.is_mounted:
-            self._going = self.set_timer(_BREATH, self._go_again)
+        if left and self._fill_timer is None and self.is_mounted:
+            self._fill_timer = self.set_timer(_BREATH, self._go_again)
 
     @property
     def _has_loading_rows(self) -> bool:
@@ -311,7 +311,7 @@ class Browse(TablePane):
         return self.listing.late is not None and any(self.session.unread_requests(self.listing.reads(self._namespace)))
 
     def _go_again(self) -> None:
-        self._going = None
+        self._fill_timer = None
         if self.display and not self.screen.has_class("typing"):
             self._go_on(_SLICE)
 
@@ -335,11 +335,11 @@ class Browse(TablePane):
                 break
         else:
             self._making = None
-            self._settled = perf_counter()
-        self._made.update(fresh)
+            self._last_order = perf_counter()
+        self._made_rows.update(fresh)
         if self._making is None:
-            self.table.replace(self._made)
-            self._made = {}
+            self.table.replace(self._made_rows)
+            self._made_rows = {}
             self._recompute()
             self._show()
         else:
@@ -355,7 +355,7 @@ class Browse(TablePane):
             if column is not None:
                 self.table.sort(column, reverse=self.table.reverse)
             self.apply()
-            self._settled = self._ordered = perf_counter()
+            self._last_order = self._ordered = perf_counter()
 
     def _prepare_rows(self, rows: Iterator[Any], end: float) -> bool:
         """Computes what is costly about rows until then; whether that was all of them."""
@@ -427,7 +427,7 @@ class Browse(TablePane):
 
     @property
     def awaits_rows(self) -> bool:
-        coming = self._making is not None or self._due or self.session.is_reading(self.reads())
+        coming = self._making is not None or self._reorder or self.session.is_reading(self.reads())
         return not self.table.view.rows and (coming or self.session.is_undecided(next(iter(self.reads()))))
 
     def _reasons(self, width: int) -> Iterator[Line]:
@@ -444,13 +444,13 @@ class Browse(TablePane):
 
     def _empty_reason(self) -> str:
         """Return why no row is seen, in a sentence; empty where that is not known."""
-        hidden, place_text = len(self.table.view.rows), f" in {self._namespace}" if self._namespace else ""
+        hidden, namespace_text = len(self.table.view.rows), f" in {self._namespace}" if self._namespace else ""
         if hidden and self._filter:
             return f'filter "{safe_text(self._filter)}" hides {hidden} rows (esc)'
         if hidden and self._faults:
             return f"none of {hidden} rows has a fault (ctrl-z shows all)"
         if self._is_reading:
-            return f"reading {self.listing.id}{place_text}"
+            return f"reading {self.listing.id}{namespace_text}"
         return nothing_there(self.session, self.listing, next(iter(self.reads())), self._namespace)
 
     def status(self) -> Line:
@@ -571,7 +571,7 @@ class Browse(TablePane):
             if column is not None:
                 self._costly.add(column.id)
             rows = [row for _, row in self.table.view.pairs()] if self._costly else []
-            self._preparing, self._behind = iter(rows), []
+            self._preparing, self._rows_to_add = iter(rows), []
             self._prepare(perf_counter() + seconds)
 
     def _recompute(self) -> None:

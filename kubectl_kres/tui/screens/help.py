@@ -35,7 +35,7 @@ class HelpPane(Pane):
         self, session: Session, location: Location, about: str, for_keys: Sequence[str], key_groups: Sequence[str]
     ) -> None:
         super().__init__(session, location)
-        self._about, self._keys, self._groups = about, tuple(for_keys), tuple(key_groups)
+        self._topic, self._keys, self._groups = about, tuple(for_keys), tuple(key_groups)
         self._filter = ""
         self.page = Lines(self._lines)
 
@@ -47,8 +47,8 @@ class HelpPane(Pane):
         self.page.focus()
 
     def _lines(self, width: int) -> Iterator[Line]:
-        if self._about and not self._filter:
-            yield from tone_lines("strong", wrap_text(self._about, width))
+        if self._topic and not self._filter:
+            yield from tone_lines("strong", wrap_text(self._topic, width))
         if self._keys and not self._filter:
             yield [("quiet", "  ".join(f"{shown} {word}" for shown, word in hints(self._keys)))]
         if width < _TWO or self._filter:
@@ -68,10 +68,10 @@ class HelpPane(Pane):
 
     def _sections(self, width: int) -> Iterator[Iterator[Line]]:
         """Yield the keys of the screen below first, then those of every screen; with a filter what it lets through."""
-        known_items = groups()
-        order = {key.id for key in known_items["lists"] if key.id in SORTS or key.id in PICKS}
+        keys_by_group = groups()
+        order = {key.id for key in keys_by_group["lists"] if key.id in SORTS or key.id in PICKS}
         for index, group in enumerate((*(group for group in self._groups if group != "everywhere"), "everywhere")):
-            keys = [(key.shown, key.text, key.word) for key in known_items[group] if key.id not in order]
+            keys = [(key.shown, key.text, key.word) for key in keys_by_group[group] if key.id not in order]
             yield self._section_lines(_TITLES[group], keys, width)
             if not index:
                 yield self._section_lines("signs", _SIGNS, width)
@@ -79,7 +79,7 @@ class HelpPane(Pane):
         if "lists" in self._groups:
             yield self._section_lines(
                 "order of a list",
-                [(key.shown, key.text, key.word) for key in known_items["lists"] if key.id in order],
+                [(key.shown, key.text, key.word) for key in keys_by_group["lists"] if key.id in order],
                 width,
             )
         yield self._section_lines(

@@ -27,7 +27,7 @@ class KindRow(Struct, frozen=True):
     name: str
     names: str
     state: str
-    said: str
+    note: str
     tone: Tone = ""
     location: Location | None = None
     read: ReadRequest | None = None
@@ -103,7 +103,7 @@ class KindsPane(TablePane):
         if row.read is not None and row.tone:
             yield from gap_lines(self.session, (row.read,), width)
         else:
-            yield from tone_lines("", wrap_text(row.said, width))
+            yield from tone_lines("", wrap_text(row.note, width))
 
     def on_table_moved(self, event: Table.Moved) -> None:
         event.stop()
@@ -160,5 +160,5 @@ _COLUMNS = (
     Column("name", "NAME", lambda row: row.name, most=48),
     Column("names", "ALSO", lambda row: row.names, most=36),
     Column("state", "STATE", lambda row: row.state, tone=lambda row: row.tone, most=10),
-    Column("said", "", lambda row: row.said, tone=lambda row: row.tone or "quiet", most=100),
+    Column("said", "", lambda row: row.note, tone=lambda row: row.tone or "quiet", most=100),
 )

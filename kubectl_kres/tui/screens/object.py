@@ -37,7 +37,7 @@ class ObjectPane(Pane):
         self.answer: Any = None
         self.fault: KresError | None = None
         self.is_deleted = self._was_late = False
-        self._asked: dict[ReadRequest, None] = {}
+        self._requested_reads: dict[ReadRequest, None] = {}
 
     def answer_reads(self) -> Iterable[ReadRequest]:
         """Return what the answer depends on, as far as that is known by now."""
@@ -55,8 +55,8 @@ class ObjectPane(Pane):
         """Return what was needed once stays needed: a read that has served its end would be dropped, and be needed
         again.
         """
-        self._asked.update(dict.fromkeys(self.answer_reads()))
-        return self._asked
+        self._requested_reads.update(dict.fromkeys(self.answer_reads()))
+        return self._requested_reads
 
     def apply_changes(self, changes: Changes) -> None:
         if changes and changes.kinds & {read.kind for read in self.reads()}:
@@ -103,7 +103,7 @@ class ObjectPane(Pane):
     @property
     def is_late(self) -> bool:
         """Whether what is not there yet may only be late."""
-        return any(self.session.unread_requests(self._asked or self.reads()))
+        return any(self.session.unread_requests(self._requested_reads or self.reads()))
 
     @property
     def complete(self) -> bool:

@@ -54,7 +54,7 @@ class OutlinePane(TreePane):
                 )
 
     def words(self, row: OutlineItem) -> str:
-        return f"{row.label} {row.said}"
+        return f"{row.label} {row.note}"
 
     def row_mark(self, row: OutlineItem) -> tuple[str, Tone]:
         return row.mark, row.tone
@@ -76,7 +76,7 @@ class OutlinePane(TreePane):
                 )
             ]
         else:
-            yield from tone_lines("", wrap_text(row.said, width))
+            yield from tone_lines("", wrap_text(row.note, width))
 
     def on_table_opened(self, event: Table.Opened) -> None:
         """To what a part is about; what is to be typed is copied, a section folds."""

@@ -19,10 +19,10 @@ from kubectl_kres.render.overview import (
     CHECKED,
     SIGNS,
     area_bar,
-    area_said,
     ask_words,
+    describe_area,
+    describe_problem,
     pods_of,
-    problem_said,
     short_cause,
 )
 from kubectl_kres.render.text.line import Line, Tone, age_text, labelled_lines, size, tone_lines, wrap_text
@@ -61,20 +61,20 @@ _LEAST = 5
 
 
 class Notice(Struct, frozen=True):
-    """A line. ``what``: an area, or an object; ``where``: how many, or in which namespace.
+    """A line. ``what``: an area, or an object; ``scope``: how many, or in which namespace.
 
-    ``location``: where Enter goes; None: nowhere. ``indented``: it goes on about the line above it. ``ask``: the words
-    of the command that says more. ``pods``, ``age``: how many are there of how many wanted, and since when it is so.
+    ``location``: where Enter goes; None: nowhere. ``indented``: it continues the line above. ``command``: the words of
+    the command that says more. ``pods``, ``age``: how many pods there are of how many wanted, and since when.
     """
 
     mark: tuple[str, Tone]
     what: str
-    where: str
+    scope: str
     text: str
     location: Location | None
     bar: str = ""
     indented: bool = False
-    ask: str = ""
+    command: str = ""
     pods: str = ""
     age: str = ""
     problem: Problem | None = None
@@ -109,17 +109,17 @@ class OverviewPane(TablePane):
         self.strip.can_focus = False
         self.worst = Table(_WORST, _FACES, sign=lambda row: row.mark, id="worst")
         self.areas = Table(_AREAS, _FACES, sign=lambda row: row.mark, id="areas")
-        self.worst.shy = self.areas.shy = True
+        self.worst.cursor_needs_focus = self.areas.cursor_needs_focus = True
         #: The one that keys are about.
         self.table = self.worst
         if session.what_if is not None:
             change = session.what_if
             self.worst.differs = lambda row: (ref := _ref_of(row)) is not None and change.is_changed(ref)
         self._areas = Areas(session)
-        self._counted: list[tuple[OverviewArea | None, Notice]] = []
-        self._due, self._rested = False, 0.0
+        self._counted_areas: list[tuple[OverviewArea | None, Notice]] = []
+        self._needs_update, self._rested = False, 0.0
         #: Whether the areas have the keys because nothing was wrong.
-        self._lent = False
+        self._focus_moved = False
         #: The line whose remedies are shown.
         self._reported: Notice | None = None
 
@@ -188,7 +188,7 @@ class OverviewPane(TablePane):
         """Return the cells that what is worst has beside a second pane: what its texts need, if that leaves enough."""
         width = self.size.width
         maximum = max(int(width * _LEFT), width - _SIDE)
-        areas = max((_HEAD + BAR + 2 + size(row.text) for _, row in self._counted), default=0)
+        areas = max((_HEAD + BAR + 2 + size(row.text) for _, row in self._counted_areas), default=0)
         return max(width // 2, min(max(self.worst.whole_width, areas), maximum))
 
     def _wrap_row(self, row: Notice) -> Iterator[Notice]:
@@ -205,18 +205,18 @@ class OverviewPane(TablePane):
         """The counts of all areas: how many are not as they should be, of how many; where there is no room for all,
         of those where something is not.
         """
-        lines = list(self._strip_lines(self._counted, width))
+        lines = list(self._strip_lines(self._counted_areas, width))
         if len(lines) <= _STRIP:
             return lines
-        return self._strip_lines([pair for pair in self._counted if pair[1].mark[0]], width)
+        return self._strip_lines([pair for pair in self._counted_areas if pair[1].mark[0]], width)
 
     def _strip_lines(self, counted: Sequence[tuple[OverviewArea | None, Notice]], width: int) -> Iterator[Line]:
         line: list[tuple[Tone, str]] = []
         for area, row in counted:
             off = sum(part.count for part in area.parts if part.severity) if area is not None and not area.of else 0
-            if row.where == "-" or not row.where:
+            if row.scope == "-" or not row.scope:
                 continue
-            text = f"{row.what} {f'{off} of ' if off else ''}{row.where}"
+            text = f"{row.what} {f'{off} of ' if off else ''}{row.scope}"
             if line and sum(size(part) for _, part in line) + size(text) + 2 > width:
                 yield line
                 line = []
@@ -233,9 +233,9 @@ class OverviewPane(TablePane):
             return
         yield from do_lines(row.problem.remedies, "", width)
         tone, now = row.mark[1], self.session.setting.now()
-        yield from labelled_lines("because", problem_said(row.problem, now), width, tone=tone)
+        yield from labelled_lines("because", describe_problem(row.problem, now), width, tone=tone)
         if not row.problem.remedies and row.problem.area != "refused":
-            yield [("strong", f"{'next':<8}"), ("command", self.session.command(row.ask))]
+            yield [("strong", f"{'next':<8}"), ("command", self.session.command(row.command))]
         if self._is_wide_screen:
             yield from self._details(row.problem, width)
 
@@ -276,13 +276,13 @@ class OverviewPane(TablePane):
 
     def apply_changes(self, changes: Changes) -> None:
         news = self._areas.step(_SLICE)
-        self._due = self._due or bool(changes) or news
-        if self._due and perf_counter() >= self._rested:
+        self._needs_update = self._needs_update or bool(changes) or news
+        if self._needs_update and perf_counter() >= self._rested:
             self._draw()
 
     @property
     def busy(self) -> bool:
-        return super().busy or self._due or self._areas.busy
+        return super().busy or self._needs_update or self._areas.busy
 
     @property
     def awaits_rows(self) -> bool:
@@ -293,12 +293,12 @@ class OverviewPane(TablePane):
         return True
 
     def refresh_sums(self) -> None:
-        self._due = True
+        self._needs_update = True
 
     def _draw(self) -> None:
-        self._due, began = False, perf_counter()
-        self._counted = list(self._area_rows())
-        rows = [line for _, row in self._counted for line in self._wrap_row(row)]
+        self._needs_update, began = False, perf_counter()
+        self._counted_areas = list(self._area_rows())
+        rows = [line for _, row in self._counted_areas for line in self._wrap_row(row)]
         _update_table(self.areas, {(f"{index:02}", row.what): row for index, row in enumerate(rows)})
         _update_table(self.worst, dict(self._worst_rows()))
         self.strip.put(self._strip)
@@ -308,11 +308,11 @@ class OverviewPane(TablePane):
             self.worst.empty = [("quiet", "reading" if reading else self._empty_text())]
             if not reading and self.worst.has_focus:
                 self.areas.focus()
-                self._lent = True
-        elif self._lent and self.areas.has_focus:
+                self._focus_moved = True
+        elif self._focus_moved and self.areas.has_focus:
             # Nothing was wrong so far only, and nobody has chosen the areas.
             self.worst.focus()
-            self._lent = False
+            self._focus_moved = False
         self._arrange()
         end = perf_counter()
         self._rested = end + _REST * (end - began)
@@ -346,11 +346,11 @@ class OverviewPane(TablePane):
         apart = area.name == "namespaces" or (maker is not None and maker.everywhere)
         location = Location(area.name, "" if apart else self.session.namespace)
         if area.state == "absent":
-            return Notice(("", ""), area.name, "-", area_said(area), location)
+            return Notice(("", ""), area.name, "-", describe_area(area), location)
         read = next(read for read in self.reads() if read.kind == area.kind)
         if not area.count and (reason := unread_reason(self.session, read)):
             return Notice(("?", "warn"), area.name, "?", reason, location)
-        text = area_said(area) if not area.state else ""
+        text = describe_area(area) if not area.state else ""
         return Notice(
             SIGNS[area.severity], area.name, self._number(read, area.count or 0), text, location, self._bar(area)
         )
@@ -372,7 +372,7 @@ class OverviewPane(TablePane):
         if reason and not area.count:
             return Notice(("?", "warn"), "refused", "?", reason, location)
         count = f"{area.count}{'+?' if reason else ''}"
-        return Notice(SIGNS[area.severity], "refused", count, area_said(area), location, self._bar(area))
+        return Notice(SIGNS[area.severity], "refused", count, describe_area(area), location, self._bar(area))
 
     def _running_notice(self) -> Notice:
         """Return how many workloads run, wait or fail."""
@@ -381,7 +381,7 @@ class OverviewPane(TablePane):
         if area.state or (reason and not area.count):
             text = reason or "being computed: what runs, waits or fails"
             return Notice(("?", "warn") if reason else ("", ""), "running", "?" if reason else "..", text, location)
-        return Notice(SIGNS[area.severity], "running", str(area.count), area_said(area), location, self._bar(area))
+        return Notice(SIGNS[area.severity], "running", str(area.count), describe_area(area), location, self._bar(area))
 
     def _number(self, read: ReadRequest, count: int) -> str:
         """Return the count; with ``..`` while it grows, ``?`` where it cannot be known."""
@@ -404,8 +404,8 @@ class OverviewPane(TablePane):
     def _empty_text(self) -> str:
         """That nothing is wrong, and where else to look."""
         space, count = self.session.namespace, sum(1 for _ in self.session.store.all("Namespace"))
-        place_text = f" in {space}; 0 shows all {f'{count} ' if count > 1 else ''}namespaces" if space else ""
-        return f"nothing is wrong{place_text}"
+        namespace_text = f" in {space}; 0 shows all {f'{count} ' if count > 1 else ''}namespaces" if space else ""
+        return f"nothing is wrong{namespace_text}"
 
     def _worst_rows(self) -> Iterator[tuple[RowKey, Notice]]:
         now = self.session.setting.now()
@@ -426,7 +426,7 @@ class OverviewPane(TablePane):
         what = f"{min(BY_KIND[ref.kind].names, key=len)}/{ref.name}"
         return Notice(
             sign, what, ref.namespace, short_cause(problem), _problem_location(problem),
-            ask=ask_words(problem), pods=pods_of(problem), age=age_text(problem.since, now), problem=problem,
+            command=ask_words(problem), pods=pods_of(problem), age=age_text(problem.since, now), problem=problem,
         )  # fmt: skip
 
     def _gaps(self) -> Iterator[Notice]:
@@ -450,19 +450,19 @@ class OverviewPane(TablePane):
     def status(self) -> Line:
         """Return the line under the cursor, which has more room here."""
         row: Notice | None = self.table.row
-        place_text = f" of {self.session.namespace}" if self.session.namespace else ""
+        namespace_text = f" of {self.session.namespace}" if self.session.namespace else ""
         if row is None or not (row.text or row.indented):
-            return [("", f"overview{place_text}")]
-        inside = f" in {row.where}" if row.location is not None and row.location.ref is not None and row.where else ""
-        text = problem_said(row.problem, self.session.setting.now()) if row.problem is not None else row.text
+            return [("", f"overview{namespace_text}")]
+        inside = f" in {row.scope}" if row.location is not None and row.location.ref is not None and row.scope else ""
+        text = describe_problem(row.problem, self.session.setting.now()) if row.problem is not None else row.text
         return [("strong", f"{row.what}{inside}".strip()), (row.mark[1], f"  {text}")]
 
     def command(self) -> str:
         """Return what prints more of the line under the cursor."""
         row: Notice | None = self.table.row
         location = row.location if row is not None else None
-        if row is not None and row.ask:
-            return self.session.command(row.ask)
+        if row is not None and row.command:
+            return self.session.command(row.command)
         if location is not None and location.view in LISTINGS:
             return LISTINGS[location.view].command(self.session, location.namespace)
         return self.session.command("tui kinds" if location is not None else "overview", self.session.namespace)
@@ -508,7 +508,7 @@ class OverviewPane(TablePane):
         ref = _ref_of(row)
         match action:
             case "pane" | "pane-back":
-                self._lent = False
+                self._focus_moved = False
                 self._turn_page(1 if action == "pane" else -1)
             case "right" if self.worst.has_focus:
                 self._turn_page(-1)
@@ -550,9 +550,9 @@ def _row_tone(row: Notice) -> Tone:
     return "" if row.location is not None else "quiet"
 
 
-_FACES = Faces(lambda row: f"{row.what} {row.where} {row.text}", lambda _: {}, lambda row: bool(row.mark[0]))
+_FACES = Faces(lambda row: f"{row.what} {row.scope} {row.text}", lambda _: {}, lambda row: bool(row.mark[0]))
 _WORST = (
-    Column("where", "NAMESPACE", lambda row: row.where, tone=_row_tone, most=18),
+    Column("where", "NAMESPACE", lambda row: row.scope, tone=_row_tone, most=18),
     Column("what", "WORST FIRST", lambda row: row.what, tone=_row_tone, most=22),
     Column("said", "", lambda row: row.text, tone=lambda row: row.mark[1], most=200),
     Column("pods", "PODS", lambda row: row.pods, right=True),
@@ -560,7 +560,7 @@ _WORST = (
 )
 _AREAS = (
     Column("what", "AREA", lambda row: row.what, spills=lambda row: row.indented),
-    Column("where", "COUNT", lambda row: row.where, right=True, most=16),
+    Column("where", "COUNT", lambda row: row.scope, right=True, most=16),
     Column(
         "bar",
         "",

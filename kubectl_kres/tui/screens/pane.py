@@ -257,8 +257,8 @@ class TablePane(Pane):
         """Sorts by the column that a key means, or picks one; False if there is no such column."""
         table, shown = self.table, self.table.visible_columns
         if action in SORTS:
-            known_items = {column.id: column for column in table.columns}
-            chosen = next((known_items[name] for name in SORTS[action] if name in known_items), None)
+            columns_by_id = {column.id: column for column in table.columns}
+            chosen = next((columns_by_id[name] for name in SORTS[action] if name in columns_by_id), None)
         elif action == "sort-column":
             chosen = shown[table.picked - 1] if 0 < table.picked <= len(shown) else None
         else:

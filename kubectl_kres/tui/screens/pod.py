@@ -148,12 +148,12 @@ class PodPane(TreePane):
 
     def value_here(self) -> tuple[ObjectRef | None, str, str]:
         row = self.table.row
-        if row is None or row.of is None:
+        if row is None or row.report is None:
             return self.ref, "", ""
-        if isinstance(row.of, QuotaCost):
+        if isinstance(row.report, QuotaCost):
             name = "" if row.branch else row.label
-            return ObjectRef("ResourceQuota", row.of.quota, self.ref.namespace), name, ""
-        now = row.text if isinstance(row.of, ResourceValue) and " or " not in row.text else ""
+            return ObjectRef("ResourceQuota", row.report.quota, self.ref.namespace), name, ""
+        now = row.text if isinstance(row.report, ResourceValue) and " or " not in row.text else ""
         return self.ref, row.question, now
 
     def command(self) -> str:

@@ -76,7 +76,7 @@ class TreePane(ObjectPane, TablePane):
         self._reported: RowKey | None = None
         #: Whether the screen still chooses where the cursor stands, and what it chose last.
         self._opening = True
-        self._placed: RowKey | None = None
+        self._placed_row: RowKey | None = None
         self.table = Table(
             self.columns(), Faces(self.words, no_labels, lambda row: bool(self.row_mark(row)[0])), sign=self.row_mark
         )
@@ -175,7 +175,7 @@ class TreePane(ObjectPane, TablePane):
         return self.on_tree
 
     def show_answer(self) -> None:
-        self._opening = self._opening and self.table.cursor == self._placed
+        self._opening = self._opening and self.table.cursor == self._placed_row
         self._rows = list(self.rows()) if self.answer is not None else []
         self._compare()
         self._fill_table()
@@ -183,7 +183,7 @@ class TreePane(ObjectPane, TablePane):
         if self._opening:
             if (row := self.opens_on()) is not None:
                 self.table.open_on(row.path)
-            self._placed = self.table.cursor
+            self._placed_row = self.table.cursor
             self._opening = self.answer is None or not self.complete
         self.verdict.put(self._verdict)
         self._draw(keep=True)

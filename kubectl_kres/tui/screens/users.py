@@ -58,7 +58,7 @@ class UsersPane(TreePane):
         # Lines are known by what they are about, so that cursor and folds stay on it when the order changes.
         self.table.view.sort(attrgetter("order"))
         self._met: set[RowKey] = set()
-        self._made, self._took, self._behind = 0.0, 0.0, False
+        self._made_at, self._took, self._outdated = 0.0, 0.0, False
 
     def answer_reads(self) -> Iterable[ReadRequest]:
         space, store = self.ref.namespace, self.session.store
@@ -77,25 +77,25 @@ class UsersPane(TreePane):
 
     def apply_changes(self, changes: Changes) -> None:
         """A large tree takes its time: where much changes it is made anew now and then, not at each tick."""
-        self._behind = self._behind or not changes.kinds.isdisjoint(read.kind for read in self.reads())
-        rested = monotonic() - self._made >= self._took * _REST
-        if self._behind and rested and self.ref not in changes.removed:
+        self._outdated = self._outdated or not changes.kinds.isdisjoint(read.kind for read in self.reads())
+        rested = monotonic() - self._made_at >= self._took * _REST
+        if self._outdated and rested and self.ref not in changes.removed:
             self.is_deleted = self.is_deleted and self.session.get(self.ref) is None
             self.explain()
-        elif self.ref in changes.removed or not self._behind:
+        elif self.ref in changes.removed or not self._outdated:
             super().apply_changes(changes)
 
     @property
     def busy(self) -> bool:
         """A tree that was put off is still to come."""
-        return super().busy or self._behind
+        return super().busy or self._outdated
 
     def explain(self) -> None:
         began = monotonic()
-        self._behind = False
+        self._outdated = False
         super().explain()
-        self._made = monotonic()
-        self._took = self._made - began
+        self._made_at = monotonic()
+        self._took = self._made_at - began
 
     def names(self) -> Sequence[str]:
         """The names of the quota, the tightest first."""

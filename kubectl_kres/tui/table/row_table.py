@@ -81,16 +81,16 @@ class Table(Drawn):
         #: Whether the cursor stands on the first row, whichever that comes to be, since nobody has moved it.
         self.anchored = False
         #: Whether the cursor is only marked while the keys are this table's.
-        self.shy = False
+        self.cursor_needs_focus = False
         self._liked: list[int] = []
         self._layout: list[tuple[int, int]] = []
         #: The width that the columns were laid out for.
         self._laid = -1
         #: What was drawn: columns, line and key of the cursor, and the keys that are seen.
-        self._drawn: tuple[Any, ...] | None = None
-        self._changed: set[RowKey] = set()
+        self._drawn_state: tuple[Any, ...] | None = None
+        self._changed_rows: set[RowKey] = set()
         #: The row that the table opened on, until the cursor or the view is moved by hand.
-        self._opened: RowKey | None = None
+        self._opening_row: RowKey | None = None
 
     @property
     def row(self) -> Any | None:
@@ -163,7 +163,7 @@ class Table(Drawn):
         """Rows that came, changed or went; in their places after the next ``settle``."""
         gone = list(gone)
         self.view.update(changed, gone)
-        self._changed.update(changed, gone)
+        self._changed_rows.update(changed, gone)
         if self.cursor in gone and self.cursor is not None:
             self.post_message(self.Gone(self.cursor))
         if changed and self._liked:
@@ -199,14 +199,14 @@ class Table(Drawn):
             self._scroll_to_cursor()
         top = int(self.scroll_offset.y)
         seen = keys[top : top + self.size.height]
-        if not self._changed.isdisjoint(seen) or (self._drawn is not None and seen != self._drawn[-1]):
+        if not self._changed_rows.isdisjoint(seen) or (self._drawn_state is not None and seen != self._drawn_state[-1]):
             self._widen()
         drawn = self._layout, self._line, self.cursor, seen
-        if drawn != self._drawn:
+        if drawn != self._drawn_state:
             self.refresh()
         else:
             self.refresh_changed()
-        self._changed, self._drawn = set(), drawn
+        self._changed_rows, self._drawn_state = set(), drawn
         if before != self.cursor:
             self.post_message(self.Moved(self.cursor))
 
@@ -214,7 +214,7 @@ class Table(Drawn):
         """Draw only those of the changed rows that are seen, where they stood at the last ``settle``."""
         top = int(self.scroll_offset.y)
         for line, key in enumerate(self.view.keys[top : top + self.size.height]):
-            if key in self._changed:
+            if key in self._changed_rows:
                 self.refresh_line(top + line + 1)
 
     def go(self, line: int) -> None:
@@ -225,7 +225,7 @@ class Table(Drawn):
         self.anchored = False
         line = max(0, min(line, len(keys) - 1))
         if keys[line] != self.cursor:
-            self._opened = None
+            self._opening_row = None
             self._line, self.cursor = line, keys[line]
             self.post_message(self.Moved(self.cursor))
         self._scroll_to_cursor()
@@ -246,7 +246,7 @@ class Table(Drawn):
     def open_on(self, key: RowKey) -> None:
         """Put the cursor on a row and keeps it in sight, whatever room there comes to be, until it is moved."""
         self.find(key)
-        self._opened = self.cursor
+        self._opening_row = self.cursor
         self._scroll_to_cursor()
 
     def render_line(self, y: int) -> Strip:
@@ -281,7 +281,7 @@ class Table(Drawn):
 
     def _cursor_style(self, *, current: bool) -> Style:
         """Return what is laid over the row under the cursor."""
-        if not current or (self.shy and not self.has_focus):
+        if not current or (self.cursor_needs_focus and not self.has_focus):
             return Style.null()
         return self.tone("cursor" if self.has_focus else "idle")
 
@@ -292,7 +292,7 @@ class Table(Drawn):
         # A row is of the colour of its state, where a cell has none of its own.
         plain = self.tone(_ROWS.get(tone, ""))
         before = "~" if self.differs is not None and self.differs(row) else " "
-        cursor = ">" if current and (self.has_focus or not self.shy) else " "
+        cursor = ">" if current and (self.has_focus or not self.cursor_needs_focus) else " "
         segments = [
             Segment(f"{before}{cursor}", plain + over),
             Segment(f"{mark:<2}"[:2], self.tone(tone) + over),
@@ -352,7 +352,7 @@ class Table(Drawn):
 
     def _scroll_to_cursor(self) -> None:
         top, height = int(self.scroll_offset.y), max(1, self.size.height - 1)
-        if self._opened is not None and self._opened == self.cursor:
+        if self._opening_row is not None and self._opening_row == self.cursor:
             # In the middle where it is not on the first page: what it is about stands below it.
             self.scroll_to(y=0 if self._line < height else self._line - height // 2, animate=False)
         elif self._line < top:
@@ -365,10 +365,10 @@ class Table(Drawn):
         self._scroll_to_cursor()
 
     def on_mouse_scroll_down(self) -> None:
-        self._opened = None
+        self._opening_row = None
 
     def on_mouse_scroll_up(self) -> None:
-        self._opened = None
+        self._opening_row = None
 
     def on_click(self, event: events.Click) -> None:
         """A head says so; a row is chosen, by a second click opened."""

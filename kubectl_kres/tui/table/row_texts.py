@@ -111,52 +111,52 @@ class RowTexts:
 
     def __init__(self, text: Callable[[Any], RowText]) -> None:
         self._text = text
-        self._before: list[str] = []
+        self._prefixes: list[str] = []
         #: None: it is not made yet.
-        self._own: list[str | None] = []
+        self._texts: list[str | None] = []
         self._after: list[str] = []
-        self._unread = array("I")
+        self._unread_slots = array("I")
         #: Slots whose texts may be others by now; until they are made anew they are as they were.
         self._aged = array("I")
         #: Common parts in lower case, by what rows say; among them all that stand before or after.
-        self._lowered: dict[str, str] = {}
-        self._most = _MOST
+        self._lowercase_parts: dict[str, str] = {}
+        self._maximum = _MOST
 
     @property
     def all_made(self) -> bool:
         """Whether all rows have one."""
-        return not self._unread
+        return not self._unread_slots
 
     @property
     def all_current(self) -> bool:
         """Whether all are made, as they are now."""
-        return not self._unread and not self._aged
+        return not self._unread_slots and not self._aged
 
     def renew(self, count: int) -> None:
         """Other rows at all slots, so many of them."""
-        self._before, self._own, self._after = [""] * count, [None] * count, [""] * count
-        self._unread, self._aged = array("I", range(count - 1, -1, -1)), array("I")
+        self._prefixes, self._texts, self._after = [""] * count, [None] * count, [""] * count
+        self._unread_slots, self._aged = array("I", range(count - 1, -1, -1)), array("I")
 
     def age(self) -> None:
         """Has all that are made made anew, while the older ones serve."""
-        self._aged = array("I", [slot for slot, own_text in enumerate(self._own) if own_text is not None])
+        self._aged = array("I", [slot for slot, own_text in enumerate(self._texts) if own_text is not None])
 
     def add(self) -> None:
         """One more slot."""
-        self._unread.append(len(self._own))
-        self._before.append("")
-        self._own.append(None)
+        self._unread_slots.append(len(self._texts))
+        self._prefixes.append("")
+        self._texts.append(None)
         self._after.append("")
 
     def drop(self, slot: int) -> None:
         """Another row stands there."""
-        if self._own[slot] is not None:
-            self._own[slot] = None
-            self._unread.append(slot)
+        if self._texts[slot] is not None:
+            self._texts[slot] = None
+            self._unread_slots.append(slot)
 
     def read(self, rows: Sequence[Any], maximum: int | None = None) -> None:
         """Make those of so many slots more; if ``maximum`` is None, of all that have none. ``rows``: by slot."""
-        waiting = self._unread if self._unread or maximum is None else self._aged
+        waiting = self._unread_slots if self._unread_slots or maximum is None else self._aged
         some = waiting[-maximum:] if maximum is not None else waiting[:]
         del waiting[len(waiting) - len(some) :]
         for slot in some:
@@ -165,37 +165,37 @@ class RowTexts:
     def _store_texts(self, slot: int, row: Any) -> None:
         parts = self._text(row)
         if isinstance(parts, str):
-            self._own[slot] = parts.lower()
+            self._texts[slot] = parts.lower()
             return
         first, name, last = parts
         lowered = name.lower()
         # Most names are of lower case: then the row's own text is kept, and not a second one.
-        self._own[slot] = name if lowered == name else lowered
-        self._before[slot], self._after[slot] = self._intern_text(first), self._intern_text(last)
+        self._texts[slot] = name if lowered == name else lowered
+        self._prefixes[slot], self._after[slot] = self._intern_text(first), self._intern_text(last)
 
     def _intern_text(self, part: str) -> str:
-        lowered = self._lowered.get(part)
+        lowered = self._lowercase_parts.get(part)
         if lowered is None:
-            if len(self._lowered) >= self._most:
-                self._lowered = {text: text for text in {*self._before, *self._after}}
-                self._most = max(_MOST, 2 * len(self._lowered))
-            lowered = self._lowered[part] = part.lower()
+            if len(self._lowercase_parts) >= self._maximum:
+                self._lowercase_parts = {text: text for text in {*self._prefixes, *self._after}}
+                self._maximum = max(_MOST, 2 * len(self._lowercase_parts))
+            lowered = self._lowercase_parts[part] = part.lower()
         return lowered
 
     def matching(self, slots: Iterable[int], matcher: Matcher) -> list[int]:
         """Return those of the slots whose texts, which must be made, the filter lets through."""
-        before, own_text, after = self._before, self._own, self._after
+        before, own_text, after = self._prefixes, self._texts, self._after
         word, test = matcher.substring, matcher.test
         assert test is not None
         if word and " " not in word:
             # Blanks stand between the parts: what has none stands in one of them.
             texts: list[Any] = own_text
-            having = {part for part in self._lowered.values() if word in part}
+            having = {part for part in self._lowercase_parts.values() if word in part}
             if not having:
                 return [slot for slot in slots if word in texts[slot]]
             return [slot for slot in slots if word in texts[slot] or before[slot] in having or after[slot] in having]
         return [slot for slot in slots if test(self._join_texts(slot))]
 
     def _join_texts(self, slot: int) -> str:
-        before, own_text, after = self._before[slot], self._own[slot], self._after[slot]
+        before, own_text, after = self._prefixes[slot], self._texts[slot], self._after[slot]
         return f"{before} {own_text} {after}" if before or after else own_text or ""

@@ -155,7 +155,7 @@ class Drawn(ScrollView, can_focus=True):
 
     #: How many lines there are is nothing that changes the rest of the screen.
     virtual_size = Reactive(Size(0, 0), layout=False)
-    _plain: Style | None = None
+    _plain_text: Style | None = None
 
     def watch_virtual_size(self, _before: Size, after: Size) -> None:
         """The scrollbar follows; where the widget is as high as its lines are many, the screen is laid out anew."""
@@ -171,9 +171,9 @@ class Drawn(ScrollView, can_focus=True):
     @property
     def base_style(self) -> Style:
         """The widget's own style, which textual makes anew each time it is asked."""
-        if self._plain is None:
-            self._plain = self.rich_style
-        return self._plain
+        if self._plain_text is None:
+            self._plain_text = self.rich_style
+        return self._plain_text
 
     def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, *how: bool, **named: bool) -> bool:
         # On a loaded machine a widget was seen drawn at its new size that had never got the event.
@@ -182,7 +182,7 @@ class Drawn(ScrollView, can_focus=True):
         return super()._size_updated(size, virtual_size, container_size, *how, **named)
 
     def notify_style_update(self) -> None:
-        self._plain = None
+        self._plain_text = None
         super().notify_style_update()
 
     def tone(self, name: str) -> Style:

@@ -194,26 +194,26 @@ class View(Generic[Row]):
         self._faces = faces
         self._matcher, self._faults = EVERYTHING, False
         self._keys: list[RowKey] = []
-        self._held: list[Row] = []
+        self._rows: list[Row] = []
         self._texts = RowTexts(faces.text)
         #: Slots without a row, which keep what they last had.
         self._free: list[int] = []
         #: By rank those of the first slots, as far as they were read.
-        self._ahead: dict[Rank, list[Any]] = {}
+        self._prepared_ranks: dict[Rank, list[Any]] = {}
         #: That of the keys, that of the lines as they are, and that of the next ones.
-        self._by_key = self._by = self._next = RowOrder(self._keys)
+        self._by_key = self._order = self._next = RowOrder(self._keys)
         #: All by key, all in order, and those of them that are seen: one list where they do not differ.
-        self._base = self._line = self._seen = pack_slots()
+        self._base = self._line = self._seen_slots = pack_slots()
         #: What is to be done: all rows anew; some to take in, with the slots of those that have one; ranks to look at
         #: again; orders and filters to apply.
         self._anew: dict[RowKey, Row] | None = None
         self._dirty: dict[RowKey, tuple[int | None, Row]] = {}
-        self._again = self._unordered = self._unfiltered = False
+        self._is_stale = self._unordered = self._unfiltered = False
         self._narrowed = False
 
     @property
     def keys(self) -> RowKeys:
-        return RowKeys(self._seen, self._keys)
+        return RowKeys(self._seen_slots, self._keys)
 
     @property
     def rows(self) -> Mapping[RowKey, Row]:
@@ -238,14 +238,14 @@ class View(Generic[Row]):
         if waiting is not None:
             return waiting
         slot = self._by_key.slot(self._base, key)
-        return slot, self._held[slot] if slot is not None else _GONE
+        return slot, self._rows[slot] if slot is not None else _GONE
 
     def pairs(self) -> Iterator[tuple[RowKey, Row]]:
         """Yield all rows, each with its key: in the order of keys, but what came last at the end."""
         if self._anew is not None:
             yield from self._anew.items()
             return
-        keys, rows, dirty = self._keys, self._held, self._dirty
+        keys, rows, dirty = self._keys, self._rows, self._dirty
         for slot in self._base:
             key = keys[slot]
             row = dirty[key][1] if key in dirty else rows[slot]
@@ -288,19 +288,19 @@ class View(Generic[Row]):
     def sort(self, rank: Rank | None, *, reverse: bool = False) -> None:
         """Order by a rank of rows, which is asked for anew; None: by key."""
         if rank == self._next.rank and reverse == self._next.reverse:
-            self._again = True
+            self._is_stale = True
             return
         self._next = RowOrder(self._keys, rank, reverse=reverse)
         self._unordered = True
 
     def rank_rows(self, ranks: Iterable[Rank]) -> None:
         """Rank that a row keeps as long as it is that row: they are asked for once, by ``read``."""
-        self._ahead = {rank: self._ahead.get(rank, []) for rank in ranks}
+        self._prepared_ranks = {rank: self._prepared_ranks.get(rank, []) for rank in ranks}
 
     def settle(self) -> bool:
         """Brings ``keys`` up to date; whether there was anything to do."""
         anew = self._anew is not None
-        if not (anew or self._dirty or self._again or self._unordered or self._unfiltered):
+        if not (anew or self._dirty or self._is_stale or self._unordered or self._unfiltered):
             return False
         if anew or len(self._free) > self._count:
             self._number()
@@ -308,21 +308,21 @@ class View(Generic[Row]):
             self._take_in()
         elif self._dirty:
             self._work_in()
-        if self._unordered or self._again:
-            self._by = self._next
+        if self._unordered or self._is_stale:
+            self._order = self._next
             self._unordered = self._update_ranks() or self._unordered
         if self._unordered:
-            self._line, self._narrowed = self._by.sort_slots(self._base), False
+            self._line, self._narrowed = self._order.sort_slots(self._base), False
         if self._unordered or self._unfiltered:
-            self._seen = self._filter_slots(self._seen if self._narrowed else self._line)
+            self._seen_slots = self._filter_slots(self._seen_slots if self._narrowed else self._line)
         self._dirty = {}
-        self._again = self._unordered = self._unfiltered = self._narrowed = False
+        self._is_stale = self._unordered = self._unfiltered = self._narrowed = False
         return True
 
     def line_of(self, key: RowKey) -> int | None:
         """Return the line of a key in what is seen."""
         slot = self._by_key.slot(self._base, key)
-        return self._by.stands(self._seen, slot) if slot is not None else None
+        return self._order.stands(self._seen_slots, slot) if slot is not None else None
 
     @property
     def texts_current(self) -> bool:
@@ -332,16 +332,18 @@ class View(Generic[Row]):
     @property
     def ready(self) -> bool:
         """The same, but that texts may be of a moment ago."""
-        return self._texts.all_made and all(len(known_items) == len(self._held) for known_items in self._ahead.values())
+        return self._texts.all_made and all(
+            len(rank_values) == len(self._rows) for rank_values in self._prepared_ranks.values()
+        )
 
     def read(self, maximum: int) -> None:
         """Make the texts, then the ranks, of some more rows ready."""
         if not self._texts.all_current:
-            self._texts.read(self._held, maximum)
+            self._texts.read(self._rows, maximum)
             return
-        for rank, known_items in self._ahead.items():
-            if len(known_items) < len(self._held):
-                known_items.extend(map(rank, islice(self._held, len(known_items), len(known_items) + maximum)))
+        for rank, rank_values in self._prepared_ranks.items():
+            if len(rank_values) < len(self._rows):
+                rank_values.extend(map(rank, islice(self._rows, len(rank_values), len(rank_values) + maximum)))
                 return
 
     def age(self) -> None:
@@ -359,23 +361,23 @@ class View(Generic[Row]):
 
     def _update_ranks(self) -> bool:
         """Look at the ranks that the order goes by; whether they are others than before."""
-        by = self._by
-        known_items = self._ahead.get(by.rank) if by.rank is not None else None
-        if by.rank is None or known_items is None:
-            return by.read(self._held)
-        known_items.extend(map(by.rank, islice(self._held, len(known_items), None)))
-        before, by.ranks = by.ranks, known_items
-        return before is not known_items
+        by = self._order
+        rank_values = self._prepared_ranks.get(by.rank) if by.rank is not None else None
+        if by.rank is None or rank_values is None:
+            return by.read(self._rows)
+        rank_values.extend(map(by.rank, islice(self._rows, len(rank_values), None)))
+        before, by.ranks = by.ranks, rank_values
+        return before is not rank_values
 
     def _number(self) -> None:
         """Give each row a slot."""
         rows = dict(self.pairs()) if self._anew is None else self._anew
         self._keys[:] = sorted(rows)
-        self._held = list(map(rows.__getitem__, self._keys))
+        self._rows = list(map(rows.__getitem__, self._keys))
         self._anew, self._count = None, len(rows)
         self._base, self._free = pack_slots(range(len(self._keys))), []
         self._texts.renew(len(self._keys))
-        self._ahead = {rank: [] for rank in self._ahead}
+        self._prepared_ranks = {rank: [] for rank in self._prepared_ranks}
         self._unordered = True
 
     def _sorted_out(self) -> tuple[list[int], dict[int, Row], dict[RowKey, Row]]:
@@ -406,20 +408,20 @@ class View(Generic[Row]):
         else:
             slot = len(self._keys)
             self._keys.append(key)
-            self._held.append(row)
+            self._rows.append(row)
             self._texts.add()
-            for rank, known_items in self._ahead.items():
-                if len(known_items) == slot:
-                    known_items.append(rank(row))
+            for rank, rank_values in self._prepared_ranks.items():
+                if len(rank_values) == slot:
+                    rank_values.append(rank(row))
         return slot
 
     def _replace_row(self, slot: int, row: Row) -> None:
         """Another row at a slot."""
-        self._held[slot] = row
+        self._rows[slot] = row
         self._texts.drop(slot)
-        for rank, known_items in self._ahead.items():
-            if slot < len(known_items):
-                known_items[slot] = rank(row)
+        for rank, rank_values in self._prepared_ranks.items():
+            if slot < len(rank_values):
+                rank_values[slot] = rank(row)
 
     def _take_in(self) -> None:
         """Many changes, or some before all is ordered anyway."""
@@ -437,7 +439,7 @@ class View(Generic[Row]):
 
     def _work_in(self) -> None:
         """Few changes: each is taken out of the lists where it stood, and put in where it belongs."""
-        by, plain, whole = self._by, self._line is self._base, self._seen is self._line
+        by, plain, whole = self._order, self._line is self._base, self._seen_slots is self._line
         removed, changed, new = self._sorted_out()
         ranks = {slot: by.rank(row) for slot, row in changed.items()} if by.rank is not None else {}
         moved = [slot for slot, rank in ranks.items() if rank != by.ranks[slot]]
@@ -446,26 +448,26 @@ class View(Generic[Row]):
         line = (
             remove_slots(self._line, [by.find(self._line, slot) for slot in (*removed, *moved)]) if not plain else base
         )
-        seen = remove_slots(self._seen, self._visible_positions(removed, changed)) if not whole else line
+        seen = remove_slots(self._seen_slots, self._visible_positions(removed, changed)) if not whole else line
         came = self._store_rows(removed, changed, new)
-        if by.rank is not None and by.rank not in self._ahead:
+        if by.rank is not None and by.rank not in self._prepared_ranks:
             by.ranks += [None] * (len(self._keys) - len(by.ranks))
             for slot in (*changed, *came):
-                by.ranks[slot] = by.rank(self._held[slot])
+                by.ranks[slot] = by.rank(self._rows[slot])
         self._base = self._by_key.insert_slots(base, came)
         self._line = by.insert_slots(line, [*moved, *came]) if not plain else self._base
-        self._seen = (
+        self._seen_slots = (
             by.insert_slots(seen, self._filter_slots(pack_slots([*changed, *came]))) if not whole else self._line
         )
 
     def _visible_positions(self, *groups: Iterable[int]) -> list[int]:
         """Return where slots stand in what is seen."""
-        places = (self._by.stands(self._seen, slot) for group in groups for slot in group)
-        return [line_index for line_index in places if line_index is not None]
+        positions = (self._order.stands(self._seen_slots, slot) for group in groups for slot in group)
+        return [line_index for line_index in positions if line_index is not None]
 
     def _filter_slots(self, slots: Slots) -> Slots:
         """Return those that the filter lets through."""
-        rows, faces = self._held, self._faces
+        rows, faces = self._rows, self._faces
         if self._matcher.on == "labels" and self._matcher.labels is not None:
             fits = self._matcher.labels
             slots = pack_slots([slot for slot in slots if fits(faces.labels(rows[slot]))])

@@ -20,7 +20,7 @@ _FIGURES = 3
 class OutlineItem(Struct, frozen=True):
     """A line. ``path``: the key of its section, and behind it its own. ``cells``: figures; of a section their heads.
 
-    ``said``: what follows the figures. ``about``: all that is known of it, for a width. ``location``: where Enter goes.
+    ``note``: what follows the figures. ``about``: all that is known of it, for a width. ``location``: where Enter goes.
     ``name``, ``text``: what is copied, and as what. ``ref``: the object it is about.
     ``remedy``: it says what to do.
     """
@@ -28,7 +28,7 @@ class OutlineItem(Struct, frozen=True):
     path: RowKey
     label: str
     cells: tuple[str, ...] = ()
-    said: str = ""
+    note: str = ""
     mark: str = ""
     tone: Tone = ""
     about: Callable[[int], Iterable[Line]] | None = None
@@ -71,7 +71,7 @@ def columns(head: str, wrapped: set[RowKey], *, ascii_only: bool) -> Sequence[Co
 
     return (
         Column("name", head, label, tone=lambda item: "strong" if item.is_section else item.tone, most=46,
-               spills=lambda item: not item.cells and not item.said),
+               spills=lambda item: not item.cells and not item.note),
         *(Column(f"figure-{index}", "", _cell_text(index), tone=_tone, right=True, most=14, spills=_goes_on(index))
           for index in range(_FIGURES)),
         Column("said", "", _cell_text(_FIGURES), tone=_tone, most=100),
@@ -84,7 +84,7 @@ def _cell_text(index: int) -> Callable[[OutlineItem], str]:
     def text(item: OutlineItem) -> str:
         if index < len(item.cells):
             return item.cells[index]
-        return item.said if index == len(item.cells) else ""
+        return item.note if index == len(item.cells) else ""
 
     return text
 
@@ -102,6 +102,6 @@ def warning_item(text: str) -> OutlineItem:
     return OutlineItem((), text, mark="!", tone="warn", about=lambda width: tone_lines("warn", wrap_text(text, width)))
 
 
-def said_item(text: str) -> OutlineItem:
+def text_item(text: str) -> OutlineItem:
     """Return a sentence."""
     return OutlineItem((), text, tone="quiet", about=lambda width: tone_lines("", wrap_text(text, width)))

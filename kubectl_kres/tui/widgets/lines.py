@@ -44,13 +44,13 @@ class Lines(Drawn):
     def __init__(self, make: Make | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._make: Make = make or (lambda _: ())
-        self._drawn: list[Line] = []
+        self._drawn_lines: list[Line] = []
         self._width = 0
 
     @property
     def text(self) -> str:
         """What is shown, without tones."""
-        return "\n".join("".join(text for _, text in line).rstrip() for line in self._drawn)
+        return "\n".join("".join(text for _, text in line).rstrip() for line in self._drawn_lines)
 
     def put(self, make: Make, *, keep: bool = False) -> None:
         """Other lines; ``keep``: the page stays where it is."""
@@ -61,11 +61,11 @@ class Lines(Drawn):
 
     def render_line(self, y: int) -> Strip:
         line = int(self.scroll_offset.y) + y
-        if line >= len(self._drawn):
+        if line >= len(self._drawn_lines):
             return Strip.blank(self.scrollable_content_region.width, self.base_style)
-        cut = not self.can_focus and y == self.size.height - 1 and line < len(self._drawn) - 1
+        cut = not self.can_focus and y == self.size.height - 1 and line < len(self._drawn_lines) - 1
         # Nobody can go to what is below: it must be seen that there is more.
-        shown = [*self._drawn[line], ("quiet", "…")] if cut else self._drawn[line]
+        shown = [*self._drawn_lines[line], ("quiet", "…")] if cut else self._drawn_lines[line]
         width = self.scrollable_content_region.width
         if _command(shown) and sum(cell_len(safe_text(text)) for _, text in shown) > width:
             return self._cut_line(shown, width)
@@ -81,7 +81,9 @@ class Lines(Drawn):
         empty: none.
         """
         top = int(self.scroll_offset.y)
-        below = (command for line in (*self._drawn[top:], *self._drawn[:top]) if (command := _command(line)))
+        below = (
+            command for line in (*self._drawn_lines[top:], *self._drawn_lines[:top]) if (command := _command(line))
+        )
         return next(below, "")
 
     def action_open(self) -> None:
@@ -99,8 +101,8 @@ class Lines(Drawn):
         # A scrollbar that comes and goes must not change where lines break.
         self._width = self.scrollable_content_region.width
         width = max(8, self.content_size.width - 1)
-        self._drawn = [piece for line in self._make(width) for piece in wrap_line(line, width)]
-        self.virtual_size = Size(width, len(self._drawn))
+        self._drawn_lines = [piece for line in self._make(width) for piece in wrap_line(line, width)]
+        self.virtual_size = Size(width, len(self._drawn_lines))
         self.refresh()
 
     def action_move(self, by: int) -> None:
@@ -113,7 +115,7 @@ class Lines(Drawn):
         self.scroll_to(y=0, animate=False)
 
     def action_last(self) -> None:
-        self.scroll_to(y=len(self._drawn), animate=False)
+        self.scroll_to(y=len(self._drawn_lines), animate=False)
 
 
 def _command(line: Line) -> str:

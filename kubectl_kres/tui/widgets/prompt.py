@@ -84,15 +84,15 @@ class Prompt(Input):
         self.purpose: Purpose = "command"
         self.cursor_blink = False
         self._words: Callable[[str], Sequence[str]] = lambda _: ()
-        self._past: dict[Purpose, list[str]] = {}
+        self._history: dict[Purpose, list[str]] = {}
         self._index = 0
         #: Whether the text is another one than was reported.
-        self._news = False
+        self._is_changed = False
 
     def open_for(self, purpose: Purpose, text: str = "", words: Callable[[str], Sequence[str]] | None = None) -> None:
         """Start to listen; ``words`` completes what was typed so far."""
         self.purpose, self._words = purpose, words or (lambda _: ())
-        self._index = len(self._past.get(purpose, ()))
+        self._index = len(self._history.get(purpose, ()))
         with self.prevent(Input.Changed):
             self.value = text
         self.cursor_position = len(text)
@@ -104,27 +104,27 @@ class Prompt(Input):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        if not self._news:
-            self._news = True
+        if not self._is_changed:
+            self._is_changed = True
             # The letter is drawn before anything is chosen by it: of a hundred thousand rows that takes its time.
             self.call_after_refresh(self._post_value)
 
     def _post_value(self) -> None:
         """What was typed until now, if that was not reported yet."""
-        if self._news:
-            self._news = False
+        if self._is_changed:
+            self._is_changed = False
             self.post_message(self.Typed(self.purpose, self.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self._post_value()
-        past = self._past.setdefault(self.purpose, [])
+        past = self._history.setdefault(self.purpose, [])
         if self.value and self.value not in past[-1:]:
             past.append(self.value)
         self.post_message(self.Entered(self.purpose, self.value))
 
     def action_leave(self) -> None:
-        self._news = False
+        self._is_changed = False
         self.post_message(self.Left(self.purpose))
 
     def action_complete(self) -> None:
@@ -145,7 +145,7 @@ class Prompt(Input):
             self.value = f"{name}{equals}{step_value(value, -by)}"
             self.selection = Selection(len(name) + len(equals), len(self.value))
             return
-        past = self._past.get(self.purpose, [])
+        past = self._history.get(self.purpose, [])
         self._index = max(0, min(self._index + by, len(past)))
         self.value = past[self._index] if self._index < len(past) else ""
         self.cursor_position = len(self.value)

@@ -22,7 +22,7 @@ from kubectl_kres.tui.table.view import RowKey
 
 
 class ValueRow(Struct, frozen=True):
-    """A line of the tree. ``path``: the keys above it and its own. ``of``: what it is about.
+    """A line of the tree. ``path``: the keys above it and its own. ``report``: what it is about.
 
     ``source``: the object that Enter goes to. ``question``: how ``--for`` names it.
     """
@@ -33,7 +33,7 @@ class ValueRow(Struct, frozen=True):
     by: str = ""
     origin: str = ""
     tone: Tone = ""
-    of: ContainerValues | ResourceValue | Total | QuotaCost | None = None
+    report: ContainerValues | ResourceValue | Total | QuotaCost | None = None
     source: Source | None = None
     question: str = ""
     branch: bool = False
@@ -50,7 +50,7 @@ def value_rows(explanation: Explanation) -> Iterator[ValueRow]:
         yield ValueRow(("800",), "pod total", kept, branch=True)
     for number, total in enumerate(explanation.totals):
         label = f"{total.resource} {total.side[:-1]}"
-        yield ValueRow(("800", f"{number:03}"), label, total.value, _format_setter(total.of.rule, None), of=total)
+        yield ValueRow(("800", f"{number:03}"), label, total.value, _format_setter(total.of.rule, None), report=total)
     for number, cost in enumerate(explanation.quotas):
         over = "no room" if cost.exceeded and not cost.counted else ""
         by = "counted" if cost.counted else over
@@ -79,7 +79,7 @@ def _container(container_values: ContainerValues, number: str, refused: set[str]
         branch=True,
     )
     if not container_values.values:
-        yield ValueRow((number, "0"), "no requests, no limits", tone="quiet", of=container_values)
+        yield ValueRow((number, "0"), "no requests, no limits", tone="quiet", report=container_values)
     for index, value in enumerate(container_values.values):
         several = [value.value or "-", *(other.value for other in value.alternatives)]
         shown = value.live if value.live is not None else " or ".join(several)
@@ -126,15 +126,15 @@ def journal_lines(
     explanation: Explanation, row: ValueRow, width: int, *, steps: bool, ascii_only: bool
 ) -> Iterator[Line]:
     """Return why the line under the cursor says what it says."""
-    match row.of:
+    match row.report:
         case ResourceValue() if row.container is not None:
-            yield from _value(explanation, row.container, row.of, width, steps=steps)
+            yield from _value(explanation, row.container, row.report, width, steps=steps)
         case Total():
-            yield from _total(explanation, row.of, width, steps=steps)
+            yield from _total(explanation, row.report, width, steps=steps)
         case QuotaCost():
-            yield from cost_picture(row.of, width, ascii_only=ascii_only)
+            yield from cost_picture(row.report, width, ascii_only=ascii_only)
         case ContainerValues():
-            yield from _journal_container(explanation, row.of, width, ascii_only=ascii_only)
+            yield from _journal_container(explanation, row.report, width, ascii_only=ascii_only)
         case _:
             yield from _pod(explanation, width)
 

@@ -57,14 +57,14 @@ class _AutoscalerSearch(RemedySearch[UpdaterRun | None]):
     def __init__(
         self,
         store: Store,
-        ask: EvaluationOptions,
+        options: EvaluationOptions,
         vpa: VerticalPodAutoscaler,
         target: Subject,
         analysis: Analysis,
         eviction: Eviction,
     ) -> None:
         super().__init__(store, target)
-        self.ask, self.vpa, self.analysis, self.eviction = ask, vpa, analysis, eviction
+        self.options, self.vpa, self.analysis, self.eviction = options, vpa, analysis, eviction
         self.ref = ObjectRef(KIND, vpa.metadata.name, vpa.metadata.namespace)
         self.raw: _Raw = on_wire(vpa)
 
@@ -80,7 +80,7 @@ class _AutoscalerSearch(RemedySearch[UpdaterRun | None]):
         outcomes = admit(self.analysis.manifest.pod, policies, self.analysis.server, journal=False)
         known = structs.replace(self.analysis.policies, policies=policies)
         analysis = structs.replace(self.analysis, policies=known, outcomes=outcomes)
-        return UpdaterRun(self.store, self.ask, changed, self.subject, analysis)
+        return UpdaterRun(self.store, self.options, changed, self.subject, analysis)
 
     def passes(self, trial: UpdaterRun | None) -> bool:
         """Return whether the next pod is admitted, and what is evicted comes back for good."""
@@ -111,13 +111,13 @@ class _AutoscalerSearch(RemedySearch[UpdaterRun | None]):
             pods = self.eviction.kept + self.eviction.come
             all_pods = pods + self.eviction.missing
             return compose_remedy(self.store, self.subject, edits, Admits(all_pods, all_pods), pods)
-        (place, to), *_ = state.items()
+        (target, to), *_ = state.items()
         raw = self._change(state)[0]["spec"]
         patch = {"resourcePolicy": raw.get("resourcePolicy")}
-        if isinstance(place, _SpecField):
-            text = f"set {place.field} of {self.ref} to {to}: {place.then}"
-            patch = {place.group: {place.field: to}}
-        elif not place.resource:
+        if isinstance(target, _SpecField):
+            text = f"set {target.field} of {self.ref} to {to}: {target.then}"
+            patch = {target.group: {target.field: to}}
+        elif not target.resource:
             text = f"set controlledValues {to} in {self.ref}: limits stay as the template has them"
         else:
             bounds = (f"{edit.field.rpartition('.')[2]} to {edit.to}" for edit in edits if isinstance(edit, SetField))
@@ -188,13 +188,13 @@ class _AutoscalerSearch(RemedySearch[UpdaterRun | None]):
     def _change(self, state: State) -> tuple[_Raw, list[SetField]]:
         """Return the changed autoscaler and its edits."""
         raw, edits = deepcopy(self.raw), []
-        for place, to in state.items():
-            if isinstance(place, _SpecField):
-                group = raw["spec"].get(place.group) or {}
-                path, before = f"spec.{place.group}.{place.field}", group.get(place.field)
-                raw["spec"][place.group] = {**group, place.field: to}
-            elif isinstance(place, _PolicyField):
-                path, before = _change_policy(raw, place, to)
+        for target, to in state.items():
+            if isinstance(target, _SpecField):
+                group = raw["spec"].get(target.group) or {}
+                path, before = f"spec.{target.group}.{target.field}", group.get(target.field)
+                raw["spec"][target.group] = {**group, target.field: to}
+            elif isinstance(target, _PolicyField):
+                path, before = _change_policy(raw, target, to)
             else:
                 continue
             edits.append(SetField(self.ref, path, str(to), None if before in (None, "") else str(before)))
@@ -220,14 +220,14 @@ def _with_autoscaler(policies: Policies, changed: Autoscaler) -> Policies:
 
 def eviction_remedies(
     store: Store,
-    ask: EvaluationOptions,
+    options: EvaluationOptions,
     vpa: VerticalPodAutoscaler,
     target: Subject,
     analysis: Analysis,
     eviction: Eviction,
 ) -> tuple[Remedy, ...]:
     """Return alternatives, each complete alone; those that let pods come before those that evict none."""
-    search = _AutoscalerSearch(store, ask, vpa, target, analysis, eviction)
+    search = _AutoscalerSearch(store, options, vpa, target, analysis, eviction)
     refused = any(outcome.refusal is not None for outcome in analysis.outcomes[:1])
     known = eviction.result in {*BAD, "too-few"}
     if not known and not (refused and search.findings({})):
@@ -244,8 +244,8 @@ def pod_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Re
     bare = structs.replace(analysis.policies.policies, webhooks=())
     if not any(outcome.allowed for outcome in admit(analysis.manifest.pod, bare, analysis.server, journal=False)):
         return ()
-    ask = EvaluationOptions(analysis.server)
-    return eviction_remedies(store, ask, vpa, subject, analysis, Eviction("no-pods"))
+    options = EvaluationOptions(analysis.server)
+    return eviction_remedies(store, options, vpa, subject, analysis, Eviction("no-pods"))
 
 
 def _registered(store: Store) -> Iterator[Remedy]:
@@ -278,26 +278,26 @@ def _policies_in(raw: _Raw) -> list[_Raw]:
 
 def _policy(raw: _Raw, container: str) -> _Raw | None:
     """Return the policy that is about a container. Of several the first one counts, as for ``parse_autoscaler``."""
-    own = [policy for policy in _policies_in(raw) if policy.get("containerName") == container]
+    matching = [policy for policy in _policies_in(raw) if policy.get("containerName") == container]
     rest = [policy for policy in _policies_in(raw) if policy.get("containerName") == EVERY_OTHER]
-    return own[0] if own else rest[-1] if rest else None
+    return matching[0] if matching else rest[-1] if rest else None
 
 
-def _change_policy(raw: _Raw, place: _PolicyField, to: str) -> tuple[str, Any]:
+def _change_policy(raw: _Raw, target: _PolicyField, to: str) -> tuple[str, Any]:
     """Change the policy of a container in place, or add one; return the field's path and what stood there.
 
     A bound is maxAllowed, with minAllowed no higher; minAllowed where that is higher.
     """
     group = raw["spec"]["resourcePolicy"] = dict(raw["spec"].get("resourcePolicy") or {})
     policies = group["containerPolicies"] = list(group.get("containerPolicies") or ())
-    policy, name = _policy(raw, place.container), place.resource
+    policy, name = _policy(raw, target.container), target.resource
     if policy is None:
-        policies.append(policy := {"containerName": place.container})
+        policies.append(policy := {"containerName": target.container})
     path = f"{_POLICIES}[{policies.index(policy)}]"
     if not name:
         before, policy["controlledValues"] = policy.get("controlledValues"), to
         return f"{path}.controlledValues", before
-    least, most = ((policy.get(field) or {}).get(name) for field in ("minAllowed", "maxAllowed"))
+    least, most = ((policy.get(bound) or {}).get(name) for bound in ("minAllowed", "maxAllowed"))
     lower = least is not None and parse(str(least)) > parse(to)
     if lower:
         policy["minAllowed"] = {**policy["minAllowed"], name: to}

@@ -191,7 +191,7 @@ class VpaPane(OutlinePane):
     def _unseen_row(self, failed_read: FailedRead) -> OutlineItem:
         read = ReadRequest(failed_read.kind, failed_read.namespace, failed_read.name, required=failed_read.required)
         tone: Tone = "bad" if failed_read.required else "quiet"
-        return OutlineItem((), failed_read.kind, said=failed_read.message or failed_read.state, mark="?", tone=tone,
+        return OutlineItem((), failed_read.kind, note=failed_read.message or failed_read.state, mark="?", tone=tone,
                     about=lambda width: gap_lines(self.session, (read,), width))  # fmt: skip
 
     def text(self, width: int) -> Iterable[Line]:

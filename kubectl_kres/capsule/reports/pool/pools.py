@@ -216,8 +216,8 @@ def _overlaps(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
         if name != pool.metadata.name and shared and both:
             scopes = dict.fromkeys((*scope_words(pool.spec.quota), *scope_words(other.spec.quota)))
             what = f"what both count ({' and '.join(scopes)}) must fit both" if scopes else _FIT
-            place_text = join_words(sorted(shared))
-            yield f"pool {name} also limits {join_words(both)} in {place_text}: each has a quota there, and {what}"
+            shared_names = join_words(sorted(shared))
+            yield f"pool {name} also limits {join_words(both)} in {shared_names}: each has a quota there, and {what}"
 
 
 def _unservable(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:

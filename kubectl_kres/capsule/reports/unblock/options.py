@@ -41,14 +41,14 @@ def other_pool_options(context: PoolIndex, claim: ResourcePoolClaim, but: str) -
 
     Pods gain nothing from a pool that counts others than the one that is named does: such a pool is left out.
     """
-    key, asks = key_of(claim), parse_amounts(claim.spec.claim)
+    key, requested = key_of(claim), parse_amounts(claim.spec.claim)
     named = context.pools.get(but or claim.spec.pool)
     for name, pool in sorted(_list_serving_pools(context, claim), key=lambda texts: texts[0] != claim.spec.pool):
-        if name == but or not asks.keys() <= context.hard(pool).keys():
+        if name == but or not requested.keys() <= context.hard(pool).keys():
             continue
         if named is not None and _scopes(pool) != _scopes(named):
             continue
-        after = trial_of(context, pool).with_claim(ClaimCandidate(claim, asks))
+        after = trial_of(context, pool).with_claim(ClaimCandidate(claim, requested))
         if not after.holds(key):
             continue
         also, behind = _left_behind(context, claim, but)
@@ -102,14 +102,14 @@ def no_pool(context: PoolIndex) -> str:
 
 def _build_move_deed(context: PoolIndex, claim: ResourcePoolClaim, to: str) -> ClaimAction:
     """Return the move, and which quotas of other pools go on limiting the same: a pod has to fit all of them."""
-    space, asks = claim.metadata.namespace, parse_amounts(claim.spec.claim)
+    space, requested = claim.metadata.namespace, parse_amounts(claim.spec.claim)
     still = []
     for name, pool in _list_serving_pools(context, claim):
         claim_shares = [share for share in shares(pool) if (share.namespace, share.name) != key_of(claim)]
         limits: dict[str, Quantity] = hard_of(
             pool, [claim_share for claim_share in claim_shares if claim_share.namespace == space]
         )
-        limited = {name: amount for name, amount in limits.items() if name in asks}
+        limited = {name: amount for name, amount in limits.items() if name in requested}
         if name != to and limited and _scopes(pool) == _scopes(context.pools[to]):
             still.append(f"quota {quota_name(name)} still limits the namespace to {sentence(amount_texts(limited))}")
     follows = f"{join_words(still)}: a pod must fit every quota that counts it" if still else ""
@@ -135,12 +135,12 @@ def _left_behind(
 
 def without_foreign(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[actions.UnblockOption]:
     """For a claim that names what a pool does not have: ask for the rest only, or let the pool have it, too."""
-    key, asks = key_of(claim), parse_amounts(claim.spec.claim)
+    key, requested = key_of(claim), parse_amounts(claim.spec.claim)
     for name, pool in _list_serving_pools(context, claim):
-        missing = {name: asks[name] for name in asks if name not in context.hard(pool)}
+        missing = {name: requested[name] for name in requested if name not in context.hard(pool)}
         if not missing or claim.spec.pool not in {"", name}:
             continue
-        rest = {name: amount for name, amount in asks.items() if name not in missing}
+        rest = {name: amount for name, amount in requested.items() if name not in missing}
         trial = trial_of(context, pool)
         after = trial.with_claim(ClaimCandidate(claim, rest))
         move = (
@@ -158,7 +158,7 @@ def without_foreign(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[ac
             yield actions.UnblockOption(
                 "less", text, deeds, amount_texts(rest), name, replayed=True, waits=waits, waiting=len(after.queue)
             )
-        raised = trial.with_more_hard(missing).with_claim(ClaimCandidate(claim, asks))
+        raised = trial.with_more_hard(missing).with_claim(ClaimCandidate(claim, requested))
         if raised.holds(key):
             waits = tuple(map(actions.ref_of, waiting_in(raised)[:_POOLS_NAMED]))
             text = (
@@ -228,20 +228,20 @@ class _QueuedClaimSearch(Search[Trial]):
     """What a claim asks for that stands in a queue, and what its pool has."""
 
     def __init__(self, context: PoolIndex, claim: ResourcePoolClaim, pool: ResourcePool) -> None:
-        self.scene, self.claim, self.pool = context, claim, pool
-        self.key, self.asks = key_of(claim), parse_amounts(claim.spec.claim)
+        self.context, self.claim, self.pool = context, claim, pool
+        self.key, self.requested = key_of(claim), parse_amounts(claim.spec.claim)
         self.start = trial_of(context, pool)
         super().__init__()
         #: That claims could give way, where it is not known which.
-        self.untold = ""
+        self.unnamed_reason = ""
 
     def evaluate(self, state: State) -> Trial:
         """Return the pool once its controller has come to rest."""
-        more = {place.resource: to for place, to in state.items() if place.whose == "pool"}
-        asks = {place.resource: to for place, to in state.items() if place.whose == "claim"}
+        more = {amount.resource: to for amount, to in state.items() if amount.whose == "pool"}
+        requested = {amount.resource: to for amount, to in state.items() if amount.whose == "claim"}
         trial = self.start.with_more_hard(more) if more else self.start
-        left = {name: amount for name, amount in {**self.asks, **asks}.items() if amount is not None}
-        return trial.with_request(self.key, left) if asks else trial
+        left = {name: amount for name, amount in {**self.requested, **requested}.items() if amount is not None}
+        return trial.with_request(self.key, left) if requested else trial
 
     def passes(self, trial: Trial) -> bool:
         """Return whether the claim is in."""
@@ -259,68 +259,68 @@ class _QueuedClaimSearch(Search[Trial]):
         giving = tuple(self._give_way())
         yield from (option for option in giving if not option.takes_from)
         yield from self._lower_request_options()
-        yield from other_pool_options(self.scene, self.claim, self.pool.metadata.name)
+        yield from other_pool_options(self.context, self.claim, self.pool.metadata.name)
         yield from self._raise_pool_options()
         yield from (option for option in giving if option.takes_from)
-        if self.untold:
-            yield actions.UnblockOption("give way", self.untold, proven=False)
+        if self.unnamed_reason:
+            yield actions.UnblockOption("give way", self.unnamed_reason, proven=False)
 
     def _build_option(
-        self, way: actions.UnblockOption, after: Trial, gone: Sequence[ClaimKey] = ()
+        self, option: actions.UnblockOption, after: Trial, gone: Sequence[ClaimKey] = ()
     ) -> actions.UnblockOption:
         """Return the way with what becomes of the others."""
         before, now = held_by(self.start), held_by(after)
         also = [key for key in now if key not in before and key != self.key]
         out = [key for key in before if key not in now and key not in gone]
         return actions.UnblockOption(
-            way.kind,
-            way.text,
-            way.deeds,
-            way.amounts,
-            way.pool,
-            way.proven,
+            option.kind,
+            option.text,
+            option.deeds,
+            option.amounts,
+            option.pool,
+            option.proven,
             replayed=True,
             also=tuple(map(actions.ref_of, also[:_NAMED])),
             out=tuple(map(actions.ref_of, out)),
             waits=tuple(map(actions.ref_of, waiting_in(after)[:_NAMED])),
             gained=len(also),
             waiting=len(after.queue),
-            takes_from=way.takes_from,
+            takes_from=option.takes_from,
         )
 
     def _give_way(self) -> Iterator[actions.UnblockOption]:
-        states = self.scene.states()
+        states = self.context.states()
         result = held_by(self.start)
         used = {key: (state := states.get(key)) is not None and state.state == "in use" for key in result}
-        giving = give_way(self.start, self.key, self.asks, used)
+        giving = give_way(self.start, self.key, self.requested, used)
         if giving is None:
             return
         if not giving.keys:
-            self.untold = (
+            self.unnamed_reason = (
                 f"{giving.least} or more claims of pool {self.pool.metadata.name} would have to go: which are the "
                 f"fewest was not found among {self.start.size:,}"
             )
             return
         yield self._build_giving_option(giving, result)
         if any(used.get(key) for key in giving.keys):
-            gentle = give_way(self.start, self.key, self.asks, used, unused=True)
+            gentle = give_way(self.start, self.key, self.requested, used, unused=True)
             if gentle is not None and gentle.keys:
                 yield self._build_giving_option(gentle, result)
 
     def _build_giving_option(self, giving: RemovalSet, mapping: Mapping[ClaimKey, Amounts]) -> actions.UnblockOption:
-        deeds, states = [], self.scene.states()
+        deeds, states = [], self.context.states()
         for key in giving.keys:
             state = states.get(key)
-            holds = {name: amount for name, amount in mapping.get(key, {}).items() if name in self.asks}
+            holds = {name: amount for name, amount in mapping.get(key, {}).items() if name in self.requested}
             word, old = (state.state, state.old) if state is not None else (None, False)
             deeds.append(
-                actions.leaving(self.scene.store.origin, key, word, amount_texts(holds), old=old and bool(holds))
+                actions.leaving(self.context.store.origin, key, word, amount_texts(holds), old=old and bool(holds))
             )
         doubt = "" if giving.proven else " (not proven smallest)"
         others = tuple(sorted({space for space, _ in giving.keys if space != self.key[0]}))
         text = f"{_format_deeds(deeds)}{_format_other_owners(others)}{doubt}"
-        way = actions.UnblockOption("give way", text, tuple(deeds), proven=giving.proven, takes_from=others)
-        return self._build_option(way, self.start.without_claim(giving.keys), giving.keys)
+        option = actions.UnblockOption("give way", text, tuple(deeds), proven=giving.proven, takes_from=others)
+        return self._build_option(option, self.start.without_claim(giving.keys), giving.keys)
 
     def _lower_request_options(self) -> Iterator[actions.UnblockOption]:
         turn = self.start.turn_of(self.key)
@@ -328,38 +328,40 @@ class _QueuedClaimSearch(Search[Trial]):
             return
         short = {comparison.resource: comparison for comparison in turn.comparisons()}
         state: dict[_Amount, Quantity | None] = {}
-        for name in (name for name in self.asks if name in short):
+        for name in (name for name in self.requested if name in short):
             # What is closed for the claim, or used up, must not be named at all.
             drop = turn.result == "queue" or short[name].missing or short[name].room.nano <= 0
             state[_Amount("claim", name)] = None if drop else short[name].room
-        lowered = {place.resource: to for place, to in state.items() if to is not None}
-        dropped = {place.resource: self.asks[place.resource] for place, to in state.items() if to is None}
-        asks = {name: amount for name, amount in {**self.asks, **lowered}.items() if name not in dropped}
-        if asks and self.meets(state, self.passes):
-            deed = actions.resize_claim(self.scene.store.origin, self.key, amount_texts(lowered), amount_texts(dropped))
-            way = actions.UnblockOption("less", _less_words(lowered, dropped), (deed,), amount_texts(asks))
-            yield self._build_option(way, self.trial(state))
+        lowered = {target.resource: to for target, to in state.items() if to is not None}
+        dropped = {target.resource: self.requested[target.resource] for target, to in state.items() if to is None}
+        requested = {name: amount for name, amount in {**self.requested, **lowered}.items() if name not in dropped}
+        if requested and self.meets_goal(state, self.passes):
+            deed = actions.resize_claim(
+                self.context.store.origin, self.key, amount_texts(lowered), amount_texts(dropped)
+            )
+            option = actions.UnblockOption("less", _less_words(lowered, dropped), (deed,), amount_texts(requested))
+            yield self._build_option(option, self.trial(state))
 
     def _raise_pool_options(self) -> Iterator[actions.UnblockOption]:
         self.budget = 1 + max(2, min(_STEPS, _EFFORT // max(1, self.start.size)))
         state = self.walk({}, self._with_blocking_amounts, self.passes)
-        least = self.meets(state, self.passes)
+        least = self.meets_goal(state, self.passes)
         if not least:
             state, self.budget = self._for_all_ahead(), 1
-        if not state or not self.meets(state, self.passes):
+        if not state or not self.meets_goal(state, self.passes):
             return
-        after, more = self.trial(state), {place.resource: amount for place, amount in state.items()}
+        after, more = self.trial(state), {target.resource: amount for target, amount in state.items()}
         hard = {name: after.hard[name] for name in sorted(more)}
         name = self.pool.metadata.name
         text = f"raise hard of pool {name} by {sentence(amount_texts(more))}, to {sentence(amount_texts(hard))}"
-        deed = actions.raise_pool(self.scene.store.origin, name, amount_texts(hard))
-        way = actions.UnblockOption("raise", text, (deed,), amount_texts(more), pool=name, proven=least)
-        yield self._build_option(way, after)
+        deed = actions.raise_pool(self.context.store.origin, name, amount_texts(hard))
+        option = actions.UnblockOption("raise", text, (deed,), amount_texts(more), pool=name, proven=least)
+        yield self._build_option(option, after)
 
     def _with_blocking_amounts(self, state: State, trial: Trial) -> State:
         """Return the state with what else is missing; the same where nothing is."""
         more = {_Amount("pool", name): lack for name, lack in self._find_blocking_amounts(trial).items()}
-        return {**state, **{place: state[place] + lack if place in state else lack for place, lack in more.items()}}
+        return {**state, **{target: state[target] + lack if target in state else lack for target, lack in more.items()}}
 
     def _for_all_ahead(self) -> State:
         """Return what is missing so that everyone up to the claim gets what it asks for."""
@@ -367,7 +369,7 @@ class _QueuedClaimSearch(Search[Trial]):
         wanted = add_amounts(
             claim_candidate.requested for claim_candidate in self.start.queue[: keys.index(self.key) + 1]
         )
-        room = self.scene.room(self.pool)
+        room = self.context.room(self.pool)
         missing = {name: amount - room[name] for name, amount in wanted.items() if name in room}
         return {_Amount("pool", name): amount for name, amount in missing.items() if amount.nano > 0}
 
@@ -429,14 +431,14 @@ def _less_words(lowered: Amounts, dropped: Amounts) -> str:
     return " ".join(parts)
 
 
-def _by_message(of: Origin, claim: ResourcePoolClaim, standing: ClaimStanding) -> Iterator[actions.UnblockOption]:
+def _by_message(origin: Origin, claim: ResourcePoolClaim, standing: ClaimStanding) -> Iterator[actions.UnblockOption]:
     """From the claim alone: what its condition says is left."""
-    asks = parse_amounts(claim.spec.claim)
-    left = {name: amount for name, amount in parse_amounts(standing.available).items() if name in asks}
+    requested = parse_amounts(claim.spec.claim)
+    left = {name: amount for name, amount in parse_amounts(standing.available).items() if name in requested}
     lowered = {name: amount for name, amount in left.items() if amount.nano > 0}
-    dropped = {name: asks[name] for name in [*left, *standing.queued] if name in asks and name not in lowered}
-    if (lowered or dropped) and len(dropped) < len(asks):
-        deed = actions.resize_claim(of, key_of(claim), amount_texts(lowered), amount_texts(dropped))
+    dropped = {name: requested[name] for name in [*left, *standing.queued] if name in requested and name not in lowered}
+    if (lowered or dropped) and len(dropped) < len(requested):
+        deed = actions.resize_claim(origin, key_of(claim), amount_texts(lowered), amount_texts(dropped))
         yield actions.UnblockOption(
-            "less", _less_words(lowered, dropped), (deed,), amount_texts({**asks, **lowered}), proven=False
+            "less", _less_words(lowered, dropped), (deed,), amount_texts({**requested, **lowered}), proven=False
         )

@@ -46,7 +46,7 @@ class RemovalSet(NamedTuple):
 
 
 def give_way(
-    trial: Trial, key: ClaimKey, asks: Amounts, used: Mapping[ClaimKey, bool], *, unused: bool = False
+    trial: Trial, key: ClaimKey, requested: Amounts, used: Mapping[ClaimKey, bool], *, unused: bool = False
 ) -> RemovalSet | None:
     """None: nobody's leaving helps, since the pool has less in total than is asked for. ``used``: claims in use.
 
@@ -54,21 +54,21 @@ def give_way(
     unused: only claims that are not in use are asked.
     """
     hard = trial.hard
-    if any(name not in hard or not hard[name].nano or hard[name] < asked for name, asked in asks.items()):
+    if any(name not in hard or not hard[name].nano or hard[name] < asked for name, asked in requested.items()):
         return None
-    return _RemovalSearch(trial, key, asks, used, unused=unused).find_set()
+    return _RemovalSearch(trial, key, requested, used, unused=unused).find_set()
 
 
 class _RemovalSearch(Search[Trial]):
     """The claims that leave, one after the other; a trial costs what it goes through."""
 
     def __init__(
-        self, trial: Trial, key: ClaimKey, asks: Amounts, used: Mapping[ClaimKey, bool], *, unused: bool
+        self, trial: Trial, key: ClaimKey, requested: Amounts, used: Mapping[ClaimKey, bool], *, unused: bool
     ) -> None:
         super().__init__(_EFFORT)
         self.start, self.key = trial, key
-        self.deficit = _deficit(trial, asks)
-        givers = _list_givers(trial, key, asks, self.deficit, used)
+        self.deficit = _deficit(trial, requested)
+        givers = _list_givers(trial, key, requested, self.deficit, used)
         self.givers = sorted(
             (giver for giver in givers if not (unused and giver.used)), key=lambda giver: (giver.cost, giver.key)
         )
@@ -93,7 +93,7 @@ class _RemovalSearch(Search[Trial]):
     def _go_on_from(self, state: State) -> tuple[Trial, Sequence[ClaimKey]]:
         """Return what was tried before the last one left, if it was, and who has to leave from there on."""
         keys = [*state]
-        before = self.known(dict.fromkeys(keys[:-1]))
+        before = self.cached_trial(dict.fromkeys(keys[:-1]))
         return (self.start, keys) if before is None else (before, keys[-1:])
 
     def find_set(self) -> RemovalSet | None:
@@ -159,7 +159,7 @@ class _RemovalSearch(Search[Trial]):
         counts = [1]
         for name, lack in self.deficit.items():
             sums = accumulate(sorted((giver.frees.get(name, 0) for giver in self.givers), reverse=True))
-            count = next((place for place, freed in enumerate(sums, 1) if freed >= lack), None)
+            count = next((number for number, freed in enumerate(sums, 1) if freed >= lack), None)
             if count is None:
                 return None
             counts.append(count)
@@ -178,29 +178,29 @@ class _RemovalSearch(Search[Trial]):
     def _covering(self, count: int) -> list[tuple[RemovableClaim, ...]]:
         """The sets of ``count`` claims that free enough; no more than effort allows."""
         pairs: list[tuple[RemovableClaim, ...]] = []
-        tails = [_best_sums(self.givers[at:], self.deficit, count) for at in range(len(self.givers) + 1)]
+        tails = [_best_sums(self.givers[index:], self.deficit, count) for index in range(len(self.givers) + 1)]
 
-        def grow(at: int, chosen: tuple[RemovableClaim, ...], lack: Mapping[str, int]) -> None:
+        def grow(index: int, chosen: tuple[RemovableClaim, ...], lack: Mapping[str, int]) -> None:
             self.budget -= 1
             left = count - len(chosen)
-            if self.budget <= 0 or len(self.givers) - at < left:
+            if self.budget <= 0 or len(self.givers) - index < left:
                 return
             if not left:
                 if all(nano <= 0 for nano in lack.values()):
                     pairs.append(chosen)
                 return
-            if any(nano > tails[at][name][left] for name, nano in lack.items()):
+            if any(nano > tails[index][name][left] for name, nano in lack.items()):
                 return
-            giver = self.givers[at]
-            grow(at + 1, (*chosen, giver), {name: nano - giver.frees.get(name, 0) for name, nano in lack.items()})
-            grow(at + 1, chosen, lack)
+            giver = self.givers[index]
+            grow(index + 1, (*chosen, giver), {name: nano - giver.frees.get(name, 0) for name, nano in lack.items()})
+            grow(index + 1, chosen, lack)
 
         grow(0, (), self.deficit)
         return pairs
 
     def _is_enough(self, chosen: Sequence[RemovableClaim]) -> bool:
         """Return whether the claim is in once these have left, one after the other."""
-        return self.meets(dict.fromkeys(_keys(chosen)), self.passes)
+        return self.meets_goal(dict.fromkeys(_keys(chosen)), self.passes)
 
     def _giving_sort_key(self, chosen: Sequence[RemovableClaim]) -> tuple[int, int, int, tuple[ClaimKey, ...]]:
         """Return what makes one of two equally small sets better: less is better."""
@@ -252,13 +252,13 @@ class _RemovalSearch(Search[Trial]):
         )
 
 
-def _deficit(trial: Trial, asks: Amounts) -> dict[str, int]:
+def _deficit(trial: Trial, requested: Amounts) -> dict[str, int]:
     """Return what is missing of each resource that is short, in billionths; of one that is used up at least the
     smallest.
     """
     values_view = held_by(trial).values()
     result: dict[str, int] = {}
-    for name, asked in asks.items():
+    for name, asked in requested.items():
         room = trial.hard[name].nano - sum(amounts[name].nano for amounts in values_view if name in amounts)
         if not room or room < asked.nano:
             result[name] = max(1, asked.nano - room)
@@ -266,7 +266,7 @@ def _deficit(trial: Trial, asks: Amounts) -> dict[str, int]:
 
 
 def _list_givers(
-    trial: Trial, key: ClaimKey, asks: Amounts, deficit: Mapping[str, int], used: Mapping[ClaimKey, bool]
+    trial: Trial, key: ClaimKey, requested: Amounts, deficit: Mapping[str, int], used: Mapping[ClaimKey, bool]
 ) -> Iterator[RemovableClaim]:
     """Claims that hold something of what is short, for the claim or for one that waits beside it; and those that wait
     for something that is asked for, too.
@@ -280,7 +280,7 @@ def _list_givers(
         frees = {name: amounts[name].nano for name in short if name in amounts and amounts[name].nano > 0}
         if frees:
             yield RemovableClaim(other, frees, waits=False, used=used.get(other, False), foreign=other[0] != key[0])
-    names = asks.keys()
+    names = requested.keys()
     asking = {
         (claim_candidate.claim.metadata.namespace, claim_candidate.claim.metadata.name): claim_candidate.requested
         for claim_candidate in trial.queue

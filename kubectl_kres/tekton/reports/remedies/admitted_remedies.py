@@ -29,9 +29,9 @@ def admitted_remedies(store: Store, subject: Subject, part: TektonPart, case: Ru
         if killed.added:
             yield from _KilledSearch(store, subject, case, killed, again=part.has_ended).remedies()
             continue
-        at = f" above {killed.limit}" if killed.limit else ""
-        where = f" ({killed.source.ref} {killed.source.field})" if killed.source is not None else ""
-        text = f"raise limits.memory of {killed.name}{at}{where}"
+        above = f" above {killed.limit}" if killed.limit else ""
+        field_text = f" ({killed.source.ref} {killed.source.field})" if killed.source is not None else ""
+        text = f"raise limits.memory of {killed.name}{above}{field_text}"
         yield Remedy(for_new_run(text, again=part.has_ended))
     if part.throttled and not part.has_ended:
         yield from _ThrottledSearch(store, subject, case, part.throttled).remedies()
@@ -41,8 +41,8 @@ def release_remedy(store: Store, ref: ObjectRef, value: str, *, stored: bool) ->
     """Return the edit that releases a run that is held back. ``stored``: it is in the cluster."""
     flags = f" {store.origin.flags}" if store.origin.flags else ""
     patch = """'[{"op":"remove","path":"/spec/status"}]'"""
-    where = f"{ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}"
-    command = f"kubectl patch {where} --type json -p {patch}{flags}"
+    object_text = f"{ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}"
+    command = f"kubectl patch {object_text} --type json -p {patch}{flags}"
     text = f"take spec.status ({value}) out once it may run; where a queue wrote it, that does so in its turn"
     return Remedy(text, commands=(command,) if stored else ())
 
@@ -58,7 +58,7 @@ class _KilledSearch(RunSearch):
         """Yield the entry of the container, then the default of a LimitRange."""
         limit, source = self.killed.limit and parse(self.killed.limit), self.killed.source
         least = limit.nano * 2 if limit else 0
-        yield self.first(entry_states(self.case, {"memory"}, {self.killed.name}, least)) or {}
+        yield self.find_first_passing(entry_states(self.case, {"memory"}, {self.killed.name}, least)) or {}
         if limit and source is not None and source.kind == "LimitRange":
             amount = max(Quantity(least, "BinarySI"), parse("128Mi"))
             ref = ObjectRef("LimitRange", source.name, self.namespace)

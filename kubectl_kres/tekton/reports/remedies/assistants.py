@@ -61,8 +61,8 @@ def assistant_remedies(
 ) -> tuple[Remedy, ...]:
     """Return the ways in which every assistant gets its pod, or none is needed; each is tried."""
     if any(assistant.claims for assistant in lacking):
-        own = assistants_claims(run, lacking[0].name)
-        return claim_remedies(store, subject, own, world.policies, world.server)
+        claims = assistants_claims(run, lacking[0].name)
+        return claim_remedies(store, subject, claims, world.policies, world.server)
     return tuple(_AssistantSearch(store, subject, run, pipeline, world).remedies())
 
 
@@ -78,7 +78,11 @@ class _AssistantSearch(RemedySearch[Sequence[Assistant]]):
     def evaluate(self, state: State) -> Sequence[Assistant]:
         """Return the assistants that get no pod."""
         changed = self._change_world(state)
-        return [it for it in assistants(self.run, self.pipeline, changed) if not it.claims and it.refusals]
+        return [
+            assistant
+            for assistant in assistants(self.run, self.pipeline, changed)
+            if not assistant.claims and assistant.refusals
+        ]
 
     def passes(self, trial: Sequence[Assistant]) -> bool:
         """Return whether none lacks its pod."""
@@ -91,8 +95,8 @@ class _AssistantSearch(RemedySearch[Sequence[Assistant]]):
 
     def edits(self, state: State) -> Iterator[Edit]:
         """Yield the flags, then bounds and quotas."""
-        for place, to in state.items():
-            yield flag_edit(self.store, place, to) if place in {FLAG, _COSCHEDULE} else to
+        for target, to in state.items():
+            yield flag_edit(self.store, target, to) if target in {FLAG, _COSCHEDULE} else to
 
     def compose(self, state: State, edits: Sequence[Edit]) -> Remedy:
         """Return the remedy, with what it is to make no assistant."""
@@ -102,7 +106,7 @@ class _AssistantSearch(RemedySearch[Sequence[Assistant]]):
 
     def _correct(self, state: State, trial: Sequence[Assistant]) -> State | None:
         """Return the state with the flag for Pod Security, else with a bound moved, else with room for all."""
-        findings = [finding for it in trial for refusal in it.refusals for finding in refusal.findings]
+        findings = [finding for assistant in trial for refusal in assistant.refusals for finding in refusal.findings]
         if FLAG not in state and any(finding.rule == "tekton/pod-security" for finding in findings):
             return {FLAG: "true", **state}
         policies = self._change_world(state).policies
@@ -112,13 +116,13 @@ class _AssistantSearch(RemedySearch[Sequence[Assistant]]):
         changed = self._change_world(state)
         quotas, price = changed.policies.quotas, dict[Key, int]()
         # Those that have room now take it from the others.
-        made = assistants(self.run, self.pipeline, changed) if any(it.objects for it in trial) else trial
-        for it in made:
-            for creation, _ in it.objects:
+        made = assistants(self.run, self.pipeline, changed) if any(assistant.objects for assistant in trial) else trial
+        for assistant in made:
+            for creation, _ in assistant.objects:
                 price = with_price(price, price_of(charges(creation.request, quotas)))
-            draft = next((outcome.draft for outcome in it.outcomes if outcome.draft is not None), None)
+            draft = next((outcome.draft for outcome in assistant.outcomes if outcome.draft is not None), None)
             if draft is not None:
-                price = with_price(price, price_of(charges(quota_request(it.pod, draft), quotas)))
+                price = with_price(price, price_of(charges(quota_request(assistant.pod, draft), quotas)))
         raised = raises(self.world.policies, lacking_room(quotas, price))
         return {**state, **{(edit.object, edit.field): edit for edit in raised}}
 

@@ -45,10 +45,10 @@ def claim_remedies(
     search = _ClaimSearch(store, subject, claims, policies, server)
     refused = search.trial({})
     findings = [finding for answer in refused for refusal in answer.refusals for finding in refusal.findings]
-    ways = tuple(search.remedies()) if refused else ()
+    remedies = tuple(search.remedies()) if refused else ()
     if search.ended_runs or not any(finding.rule == "quota/exceeded" for finding in findings):
-        return ways
-    return (*ways, Remedy(f"delete runs that have ended, or their claims: {BECAUSE}"))
+        return remedies
+    return (*remedies, Remedy(f"delete runs that have ended, or their claims: {BECAUSE}"))
 
 
 class _ClaimSearch(RemedySearch[Sequence[ClaimAnswer]]):
@@ -65,10 +65,12 @@ class _ClaimSearch(RemedySearch[Sequence[ClaimAnswer]]):
     def evaluate(self, state: State) -> Sequence[ClaimAnswer]:
         """Return the claims that are refused."""
         claims = [
-            structs.replace(it, claim=with_storage(it.claim, state[it.path].to)) if it.path in state else it
-            for it in self.claims
+            structs.replace(claim, claim=with_storage(claim.claim, state[claim.path].to))
+            if claim.path in state
+            else claim
+            for claim in self.claims
         ]
-        gone = [claim for place in state if place in self.ended_runs for claim in self.ended_runs[place]]
+        gone = [claim for run in state if run in self.ended_runs for claim in self.ended_runs[run]]
         policies = changed_policies(self.policies, state.values())
         quotas = quota_admission.without_price(policies.quotas, self._price(gone, policies.quotas))
         return find_refused_claims(claims, structs.replace(policies, quotas=quotas), self.server)
@@ -83,13 +85,13 @@ class _ClaimSearch(RemedySearch[Sequence[ClaimAnswer]]):
         state = self.walk({}, self._widen, self.passes)
         policies = changed_policies(self.policies, state.values())
         try:
-            price = self._price([with_default_class(it.claim, policies) for it in self.claims], policies.quotas)
+            price = self._price([with_default_class(claim.claim, policies) for claim in self.claims], policies.quotas)
         except Unparsable:
             return
         raised = raises(policies, quota_admission.lacking_room(policies.quotas, price))
         yield {**state, **{(edit.object, edit.field): edit for edit in raised}}
         # Runs whose claims hold nothing of what is short are left out.
-        gone = self.fewest([(ref, DeleteObject(ref)) for ref in [*self.ended_runs][:_MOST_RUNS]])
+        gone = self.find_fewest_parts([(ref, DeleteObject(ref)) for ref in [*self.ended_runs][:_MOST_RUNS]])
         yield self.reduce(gone, self.passes) if gone is not None else {}
 
     def _price(

@@ -37,11 +37,11 @@ def resources_of(findings: Iterable[Finding]) -> frozenset[str]:
     return frozenset(resource_of(finding).rpartition(".")[2] for finding in findings if finding.resource)
 
 
-def _added_places(case: RunCase) -> list[ContainerDraft]:
+def _injected_containers(case: RunCase) -> list[ContainerDraft]:
     """Return the containers that Tekton adds to the pod."""
     run, task = case.run.spec, case.task.spec
     groups = layout(task, run.debug, case.world.config.flags, case.world.server.version, variables_of(run, task))
-    return [place for group in groups for place in group if place.role == "injected"]
+    return [container for group in groups for container in group if container.role == "injected"]
 
 
 def entry_states(
@@ -52,14 +52,16 @@ def entry_states(
     ``names``: only these containers; empty: all. ``least``: of memory, in billionths.
     """
     config = case.world.config
-    if (config.version is not None and config.version < _SINCE) or any(it.claims for it in config.entries.values()):
+    if (config.version is not None and config.version < _SINCE) or any(
+        entry.claims for entry in config.entries.values()
+    ):
         return
-    places = [place for place in _added_places(case) if not names or place.name in names]
+    containers = [container for container in _injected_containers(case) if not names or container.name in names]
     for size in _SIZES:
         amounts = {name: _clamp_amount(case, name, size[name], least) for name in sorted(resources) if name in size}
         if len(amounts) < len(resources):
             return
-        yield {ConfigEntry(place.name): _build_entry_values(case, place, amounts) for place in places}
+        yield {ConfigEntry(container.name): _build_entry_values(case, container, amounts) for container in containers}
 
 
 def _clamp_amount(case: RunCase, name: str, amount: str, least: int) -> str:
@@ -77,16 +79,16 @@ def _clamp_amount(case: RunCase, name: str, amount: str, least: int) -> str:
 
 
 def _build_entry_values(
-    case: RunCase, place: ContainerDraft, amounts: Mapping[str, str]
+    case: RunCase, container: ContainerDraft, amounts: Mapping[str, str]
 ) -> tuple[tuple[str, str, str], ...]:
     """Return the entry that a container has at present, with other amounts."""
     entries = case.world.config.entries
-    order = next(iter(prefix_orders([place], entries)), ())
-    name = entry_of(place, entries, order)
-    there = entries[name] if name is not None else ResourceRequirements()
-    sides = {"requests": there.requests or {}, "limits": there.limits or {}}
-    own = {side: {**{key: str(value) for key, value in sides[side].items()}, **amounts} for side in reversed(SIDES)}
-    return tuple((side, key, amount) for side, values in own.items() for key, amount in values.items())
+    order = next(iter(prefix_orders([container], entries)), ())
+    name = entry_of(container, entries, order)
+    present = entries[name] if name is not None else ResourceRequirements()
+    sides = {"requests": present.requests or {}, "limits": present.limits or {}}
+    changed = {side: {**{key: str(value) for key, value in sides[side].items()}, **amounts} for side in reversed(SIDES)}
+    return tuple((side, key, amount) for side, values in changed.items() for key, amount in values.items())
 
 
 def lower_defaults(search: RunSearch, resources: Collection[str]) -> State:

@@ -76,10 +76,10 @@ def _scalar(amount: str) -> str:
 def _edit(
     store: Store, name: str, key: str, to: str, operator: str, entries: Mapping[str, EntryValues] | None = None
 ) -> SetConfig:
-    there = config_map(store, name)
-    if there is not None and kept_by_operator(there.metadata):
+    stored = config_map(store, name)
+    if stored is not None and kept_by_operator(stored.metadata):
         return SetConfig(_CONFIG, operator, key, to, entries=entries or {})
-    space = (there.metadata.namespace if there is not None else "") or NAMESPACE
+    space = (stored.metadata.namespace if stored is not None else "") or NAMESPACE
     return SetConfig(ObjectRef("ConfigMap", name, space), f"data[{key}]", key, to, entries=entries or {})
 
 
@@ -130,9 +130,9 @@ class RunSearch(RemedySearch[RunTrial]):
 
     def evaluate(self, state: State) -> RunTrial:
         """Return what becomes of the run, in every order."""
-        raised = [place for place, to in state.items() if isinstance(to, RaiseQuota)]
+        raised = [target for target, to in state.items() if isinstance(to, RaiseQuota)]
         if raised:
-            base = self.trial({place: to for place, to in state.items() if place not in raised})
+            base = self.trial({target: to for target, to in state.items() if target not in raised})
             policies = changed_policies(base.policies, state.values())
             return structs.replace(base, hard=lacking_room(policies.quotas, base.price))
         case, world = self.case.with_values(values_in(state)), self.case.world
@@ -163,7 +163,7 @@ class RunSearch(RemedySearch[RunTrial]):
 
     def with_room(self, state: State) -> State:
         """Return the state with quotas raised to what it needs."""
-        return {**state, **{(it.object, it.field): it for it in raises(self.policies, self.trial(state).hard)}}
+        return {**state, **{(edit.object, edit.field): edit for edit in raises(self.policies, self.trial(state).hard)}}
 
     def edits(self, state: State) -> Iterator[Edit]:
         """Yield quotas, defaults, the configuration, and the values of Task and run."""
@@ -173,7 +173,7 @@ class RunSearch(RemedySearch[RunTrial]):
         entries = _entries_in(state)
         if entries:
             yield entries_edit(self.store, self.case.world.config.entries, entries)
-        for field, to in sorted(values_in(state).items(), key=lambda it: (_ORDER.index(it[0].holder), it[0])):
+        for field, to in sorted(values_in(state).items(), key=lambda item: (_ORDER.index(item[0].holder), item[0])):
             source, (role, name) = self.case.source(field), self._find_holder(field)
             before = self.case.written_value(field)
             yield SetValue(source.ref, source.field, field.resource, to, before, name, field.side, role)
@@ -187,11 +187,11 @@ class RunSearch(RemedySearch[RunTrial]):
 
     def _default_edits(self, state: State) -> Iterator[SetBound | CreateObject]:
         """Yield the defaults in the first LimitRange that takes them, else in a new one."""
-        defaults = {place: to for place, to in state.items() if isinstance(place, RangeDefault)}
+        defaults = {target: to for target, to in state.items() if isinstance(target, RangeDefault)}
         if not defaults:
             return
-        there = self._find_range(defaults)
-        if there is None:
+        stored = self._find_range(defaults)
+        if stored is None:
             ref = ObjectRef("LimitRange", _CREATED, self.namespace)
             item: dict[str, Any] = {"type": "Container"}
             for (side, name), text in sorted(defaults.items()):
@@ -200,7 +200,7 @@ class RunSearch(RemedySearch[RunTrial]):
             head = {"apiVersion": "v1", "kind": "LimitRange", "metadata": metadata}
             yield CreateObject(ref, {**head, "spec": {"limits": [item]}})
             return
-        limits, entry = there
+        limits, entry = stored
         for (side, name), text in sorted(defaults.items()):
             ref, bound = ObjectRef("LimitRange", limits.source.name, self.namespace), _bound_of(side)
             yield SetBound(ref, f"{entry.path}.{bound}[{name}]", name, text, None, bound, entry.type)
@@ -232,7 +232,7 @@ class RunSearch(RemedySearch[RunTrial]):
 
 def values_in(state: State) -> dict[RunField, str]:
     """Return the requests and limits of a state."""
-    return {place: to for place, to in state.items() if isinstance(place, RunField)}
+    return {target: to for target, to in state.items() if isinstance(target, RunField)}
 
 
 def findings_in(trial: RunTrial) -> list[Any]:
@@ -242,9 +242,9 @@ def findings_in(trial: RunTrial) -> list[Any]:
 
 def _entries_in(state: State) -> Mapping[str, EntryValues]:
     entries: dict[str, dict[str, dict[str, str]]] = {}
-    for place, to in state.items():
-        if isinstance(place, ConfigEntry):
-            entry = entries[place.container] = {}
+    for target, to in state.items():
+        if isinstance(target, ConfigEntry):
+            entry = entries[target.container] = {}
             for side, name, amount in to:
                 entry.setdefault(side, {})[name] = amount
     return entries

@@ -108,12 +108,12 @@ def _edit_overrides(overrides: tuple[Held, ...] | None, holder: Holder, values: 
 def _edit_resources(
     resources: ResourceRequirements | None, holder: Holder, number: int, values: RunValues
 ) -> ResourceRequirements | None:
-    own = {field: text for field, text in values.items() if (field.holder, field.number) == (holder, number)}
-    if not own:
+    field_values = {field: text for field, text in values.items() if (field.holder, field.number) == (holder, number)}
+    if not field_values:
         return resources
     base = resources or ResourceRequirements()
     sides: dict[str, dict[str, object]] = {"limits": dict(base.limits or {}), "requests": dict(base.requests or {})}
-    for field, text in own.items():
+    for field, text in field_values.items():
         if text is None:
             sides[field.side].pop(field.resource, None)
         else:

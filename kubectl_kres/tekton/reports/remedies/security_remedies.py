@@ -48,9 +48,9 @@ class _SecuritySearch(RemedySearch[SecuredPod]):
         """Return the pod, changed as little as possible."""
         run, config = self.case.run, self.case.world.config
         flags = flags_of(run.status.provenance, config.flags)
-        own = structs.replace(flags, security_context=flags.security_context or FLAG in state)
+        changed_flags = structs.replace(flags, security_context=flags.security_context or FLAG in state)
         template = merge_pod_templates(run.spec.pod_template, config.pod_template)
-        pod = secured_pod(run, self.case.task.spec, template, own, self.version)
+        pod = secured_pod(run, self.case.task.spec, template, changed_flags, self.version)
         if _CONTEXTS not in state:
             return pod
         return structs.replace(pod, spec=compliant_spec(pod.spec, self.level, pod.added))
@@ -61,7 +61,7 @@ class _SecuritySearch(RemedySearch[SecuredPod]):
 
     def states(self) -> Iterator[State]:
         """Yield the least that is enough."""
-        yield self.first(({_CONTEXTS: True}, {FLAG: True}, _BOTH)) or {}
+        yield self.find_first_passing(({_CONTEXTS: True}, {FLAG: True}, _BOTH)) or {}
 
     def edits(self, state: State) -> Sequence[Edit]:
         """Return the flag; contexts are said in words."""
@@ -72,8 +72,11 @@ class _SecuritySearch(RemedySearch[SecuredPod]):
         texts = [*_contexts(self.trial({}), self.trial(state))]
         remedy = super().compose(state, edits)
         all_at_once = "stepTemplate.securityContext of the Task gives it to all steps at once" if texts else ""
-        text, why = "; ".join(filter(None, (remedy.text, *texts))), "; ".join(filter(None, (remedy.why, all_at_once)))
-        return structs.replace(remedy, text=text, why=why)
+        text, reason = (
+            "; ".join(filter(None, (remedy.text, *texts))),
+            "; ".join(filter(None, (remedy.why, all_at_once))),
+        )
+        return structs.replace(remedy, text=text, why=reason)
 
     def other_violation_remedies(self) -> tuple[Remedy, ...]:
         """Return the violations that no context changes: volumes, ports, the host's namespaces."""
@@ -101,8 +104,8 @@ def _format_container_names(names: Sequence[str]) -> str:
     steps = [name.removeprefix("step-") for name in names if name.startswith("step-")]
     sidecars = [name.removeprefix("sidecar-") for name in names if name.startswith("sidecar-")]
     parts = [
-        f"{word}{'s' * (len(own) > 1)} {join_words(own)}"
-        for word, own in (("step", steps), ("sidecar", sidecars))
-        if own
+        f"{word}{'s' * (len(same) > 1)} {join_words(same)}"
+        for word, same in (("step", steps), ("sidecar", sidecars))
+        if same
     ]
     return join_words(parts)

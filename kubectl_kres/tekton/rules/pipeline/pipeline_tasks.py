@@ -38,13 +38,13 @@ def runs(matrix: model.Matrix | None, params: Mapping[str, Any]) -> int | None:
     if matrix is None or not (matrix.params or matrix.include):
         return 1
     lists = {param.name: _list(param.value, params) for param in matrix.params or ()}
-    known_items = {name: values for name, values in lists.items() if values is not None}
-    if len(known_items) < len(lists):
+    known_lists = {name: values for name, values in lists.items() if values is not None}
+    if len(known_lists) < len(lists):
         return None
-    number = 1 if known_items else 0
-    for values in known_items.values():
+    number = 1 if known_lists else 0
+    for values in known_lists.values():
         number *= len(values)
-    return number + sum(_is_added_combination(include_params, known_items) for include_params in matrix.include or ())
+    return number + sum(_is_added_combination(include_params, known_lists) for include_params in matrix.include or ())
 
 
 def _list(value: Any, params: Mapping[str, Any]) -> list[Any] | None:
@@ -280,9 +280,9 @@ def _params(task: model.PipelineTask, params: Mapping[str, Any]) -> tuple[model.
     An embedded Task also sees the PipelineRun's own, where it declares none of that name. Lists and what a matrix gives
     are left out. Source: pipelinerun/resources/apply.go ApplyParameters, propagateParams.
     """
-    known_items = variables.parameters([model.Param(name, value) for name, value in params.items()], None)
+    replacements = variables.parameters([model.Param(name, value) for name, value in params.items()], None)
     given_values = {
-        param.name: variables.replace_variables(param.value, known_items)
+        param.name: variables.replace_variables(param.value, replacements)
         for param in task.params or ()
         if isinstance(param.value, str)
     }
