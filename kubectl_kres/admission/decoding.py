@@ -1,12 +1,9 @@
-"""Where the server's decoder stops: the first text, in the order that kubectl sends fields, that is no quantity.
+"""The server's decoder: what of an object as sent it refuses, drops or warns about.
 
-What the server answers to fields that it does not know where it is reported to be strict, as kubectl tells it.
-
-Fields of a pod as sent that a server drops because it knows their feature not yet, or has it switched off.
-
-Fields that the API server does not know: it drops them and says so in Warning headers.
-
-Values of a JSON type that a field cannot hold: the server's decoder names the first one, and takes nothing.
+It names the first value of a JSON type that a field cannot hold, or the first text, in the order in which kubectl sends
+fields, that is no quantity, and takes nothing. Fields that it does not know are dropped with a Warning header, or
+refused where the request is strict, as kubectl asks. Fields of a feature that it has not, or has switched off, are
+dropped.
 """
 
 from __future__ import annotations

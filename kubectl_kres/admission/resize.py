@@ -1,10 +1,7 @@
-"""A running pod through the ``resize`` subresource: what is kept of the request, and every check in order.
+"""A resize of a running pod through the ``resize`` subresource: what is kept of the request, and every check in order.
 
-The plugins that ask the node of a pod about a resize: whether it can do it, and whether it could hold the pod.
-
-What the ``resize`` subresource refuses with 422: anything but new cpu and memory of the same containers.
-
-What a resize changes in the containers that run, and which of them restart for it.
+Refused with 422 is anything but new cpu and memory of the same containers. Then plugins ask the node of the pod whether
+it can resize it and could hold it. What is admitted says which running containers change, and which of them restart.
 """
 
 from __future__ import annotations

@@ -1,16 +1,9 @@
 """Answers ``kubectl_complete-kres``: what may stand at the end of a command line, as kubectl's protocol has it.
 
-A line for each candidate, with a tab before what it does, then a colon and a number for the shell. What takes longer
-than a moment, fails or would ask is left out: a shell that waits for a cluster is worse than one that completes less.
-Source: kubectl cmd/plugin_completion.go.
-
-What the last word of a command line may become, found with the parser's own tables; nothing is read.
-
-What may stand at the cursor of a command line.
-
-Words that name objects, as far as they are typed: a type, ``TYPE/NAME``, or a name behind a type.
-
-Names to complete: of objects in a cluster or a snapshot, and of the entries of a kubeconfig.
+A line for each candidate, with a tab before what it does, then a colon and a number for the shell. Commands and flags
+come from the parser's own tables. Types, ``TYPE/NAME`` and names come from a cluster, a snapshot or a kubeconfig; what
+takes longer than a moment, fails or would ask is left out: a shell that waits for a cluster is worse than one that
+completes less. Source: kubectl cmd/plugin_completion.go.
 """
 
 from __future__ import annotations

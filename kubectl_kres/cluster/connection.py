@@ -1,10 +1,7 @@
-"""Opens the connection to a target: urllib3's pool with our TLS context and proxy, without retries.
+"""One connection to an API server: GETs with their time limit, retries and warnings, and the question who we are.
 
-The TLS context: whom we trust and the certificate that we show.
-
-One connection to an API server: GETs with their time limit, retries and warnings, and the question who we are.
-
-Who the server takes us for.
+It goes through urllib3's pool with our own TLS context (whom we trust, and the certificate that we show) and proxy;
+urllib3 itself retries nothing.
 """
 
 from __future__ import annotations

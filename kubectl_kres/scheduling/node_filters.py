@@ -1,10 +1,7 @@
-"""The plugins that look at nothing but the node: NodeUnschedulable, NodeName, TaintToleration, NodeAffinity, NodePorts.
+"""The scheduler's plugins that compare a pod with one node: NodeUnschedulable, NodeName, TaintToleration, NodeAffinity,
+NodePorts, and NodeResourcesFit, which asks for room for what the pod requests and for one more pod.
 
-Source: pkg/scheduler/framework/plugins, the folder of each plugin's name.
-
-NodeResourcesFit: whether a node has room for what a pod requests, and for one more pod.
-
-Source: pkg/scheduler/framework/plugins/noderesources/fit.go.
+Source: pkg/scheduler/framework/plugins, the folder of each plugin's name; noderesources/fit.go.
 """
 
 from __future__ import annotations

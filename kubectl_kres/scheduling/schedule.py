@@ -1,12 +1,9 @@
-"""One pod among the nodes: what each says, and the sentence of the scheduler.
+"""One pod among the nodes: what each says, and the scheduler's own sentence in the pod's condition PodScheduled.
 
-DefaultPreemption: whether the going of less important pods would make a node fit. Whose is not computed.
+DefaultPreemption says whether a node would fit without less important pods; which pods those are is not computed.
 
-Source: pkg/scheduler/framework/preemption/preemption.go, plugins/defaultpreemption/default_preemption.go.
-
-The scheduler's own sentence, as it stands in the pod's condition PodScheduled.
-
-Source: pkg/scheduler/framework/types.go FitError.Error; framework/runtime/framework.go RunPostFilterPlugins.
+Source: pkg/scheduler/framework/preemption/preemption.go, plugins/defaultpreemption/default_preemption.go,
+pkg/scheduler/framework/types.go FitError.Error; framework/runtime/framework.go RunPostFilterPlugins.
 """
 
 from __future__ import annotations

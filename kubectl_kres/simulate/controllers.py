@@ -1,16 +1,10 @@
-"""The Deployment controller: how many pods each ReplicaSet is to have.
+"""How controllers change the number of pods: of Deployments, ReplicaSets, Jobs and StatefulSets.
 
-It never looks at a quota: a pod that was refused is an unavailable one.
+None of them looks at a quota: a pod that was refused is an unavailable one.
 
-Source: pkg/controller/deployment/{sync,rolling,recreate}.go, util/deployment_util.go.
-
-How one set of like pods grows and shrinks: what ReplicaSet and Job controllers share.
-
-Source: pkg/controller/replicaset/replica_set.go manageReplicas, controller_utils.go ActivePodsWithRanks.
-
-The StatefulSet controller: which ordinals it makes, and which it takes down.
-
-Source: pkg/controller/statefulset/stateful_set_control.go updateStatefulSet, stateful_pod_control.go CreateStatefulPod.
+Source: pkg/controller/deployment/{sync,rolling,recreate}.go, util/deployment_util.go;
+pkg/controller/replicaset/replica_set.go manageReplicas, controller_utils.go ActivePodsWithRanks;
+pkg/controller/statefulset/stateful_set_control.go updateStatefulSet, stateful_pod_control.go CreateStatefulPod.
 """
 
 from __future__ import annotations

@@ -1,16 +1,11 @@
 """A Tenant's rules about the requests, limits and QoS classes of pods, read out of its ``spec.rules``.
 
-Source: capsule 0.14.0 pkg/api/rules/enforce_workloads_types.go, pkg/tenant/rules.go BuildNamespaceRuleBodyStatus.
+Two of Capsule's webhooks carry them out when a pod is created: one sets requests and limits, the other validates them
+and the class.
 
-What the mutating webhook makes of a new pod's requests and limits by a Tenant's rules.
-
-Source: capsule 0.14.0 internal/webhook/rules/generic/mutation/workload_resources.go.
-
-Capsule's two webhooks that carry out a Tenant's rules, as admission asks them about a new pod.
-
-What the validating webhook says of a pod's requests, limits and QoS class by a Tenant's rules.
-
-Source: capsule 0.14.0 internal/webhook/rules/pods/validation/{factory,resources,qos}.go, pkg/ruleengine.
+Source: capsule 0.14.0 pkg/api/rules/enforce_workloads_types.go, pkg/tenant/rules.go BuildNamespaceRuleBodyStatus;
+internal/webhook/rules/generic/mutation/workload_resources.go;
+internal/webhook/rules/pods/validation/{factory,resources,qos}.go, pkg/ruleengine.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """Expressions of admission policies: what they may name, what their names hold, and the budget that they share.
 
-The only room of this package that compiles CEL. Source: apiserver admission/plugin/cel.
+No other module of this package compiles CEL. A server of 1.37 or newer hands expressions Go's structs, maps and lists
+where it has them; objects of kinds that a CustomResourceDefinition brings are plain maps there, too.
 
-Objects as a server of 1.37 or newer hands them to expressions: Go's structs, maps and lists, where it has these.
-
-Objects of kinds that a CustomResourceDefinition brings are plain maps there, too. Source: apiserver
-pkg/admission/conversion.go, pkg/admission/plugin/cel/activation.go.
+Source: apiserver admission/plugin/cel; pkg/admission/conversion.go, pkg/admission/plugin/cel/activation.go.
 """
 
 from __future__ import annotations

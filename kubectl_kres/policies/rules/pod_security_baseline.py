@@ -1,10 +1,4 @@
-"""The checks of the level baseline, with the server's words.
-
-Source: k8s.io/pod-security-admission/policy/check_*.go.
-
-What the checks of the Pod Security Standards are made of.
-
-The checks of the level restricted, with the server's words.
+"""The checks of the Pod Security Standards, levels baseline and restricted, with the server's words.
 
 Source: k8s.io/pod-security-admission/policy/check_*.go.
 """

@@ -131,11 +131,13 @@ class QuotaPane(ObjectPane, TablePane):
             return
         names = [use.name for use in tightest_first(self.answer).uses]
         row: UsageShare | None = self.table.row
-        own_claims = [node for node in self._tree if row is not None and node.who == row.who]
+        nodes_of_user = [node for node in self._tree if row is not None and node.who == row.who]
         lines = list(tree_lines(self._tree, names, width))
         # The first line is blank: the tree mostly stands below a report.
         yield from (
-            lines[1:] if len(lines) <= self._left or not own_claims else list(tree_lines(own_claims, names, width))[1:]
+            lines[1:]
+            if len(lines) <= self._left or not nodes_of_user
+            else list(tree_lines(nodes_of_user, names, width))[1:]
         )
 
     def on_table_moved(self, event: Table.Moved) -> None:

@@ -1,15 +1,11 @@
-"""Values at run time: Python's own for JSON, structs for the rest; order and text as cel-go has them.
+"""Values of CEL at run time, its errors, and what one evaluation knows and may cost.
 
-int is int, uint is UInt; a map is a dict, a list a list or tuple, null is None.
+JSON is Python's own: int is int, a map is a dict, a list a list or tuple, null is None; uint is UInt. Order and text
+are those of cel-go. Values that a server of 1.37 or newer hands to expressions as Go has them compare as Go's structs
+do. What an expression makes itself, a list, a map or what a function returns, is none of these; what it takes out of
+one is.
 
-What can go wrong with an expression.
-
-What one evaluation knows, and what it may cost.
-
-Values that a server of 1.37 or newer hands to expressions as Go has them: they compare as Go's structs do.
-
-What an expression makes itself, a list, a map or what a function returns, is none of these; what it takes out of one
-is. Source: apiserver pkg/cel/common/valuesschemalesstyped.go.
+Source: apiserver pkg/cel/common/valuesschemalesstyped.go.
 """
 
 from __future__ import annotations
