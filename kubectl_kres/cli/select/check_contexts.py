@@ -32,7 +32,7 @@ from kubectl_kres.reports.changes.combined_answer import (
     with_policies,
 )
 from kubectl_kres.reports.check.context import CheckContext, RemedyBudget
-from kubectl_kres.reports.check.refusals.pods import ROLLED
+from kubectl_kres.reports.check.refused_pods import ROLLED
 from kubectl_kres.reports.check.store_contexts import check_needs, cluster_needs, makers, missing_reads, unmade
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, build_unseen
 from kubectl_kres.reports.common.replicas import controller, same_template

@@ -24,9 +24,9 @@ from kubectl_kres.reports.common.system import answers_about
 
 _HERE = "kubectl_kres.reports.check"
 _MODULES = (
-    "refusals.pods",
-    "refusals.claims",
-    "refusals.runs",
+    "refused_pods",
+    "refused_claims",
+    "refused_runs",
     "conflicts",
     "autoscalers",
     "state",

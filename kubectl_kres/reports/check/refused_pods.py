@@ -35,7 +35,7 @@ from kubectl_kres.reports.account import room_for_revision
 from kubectl_kres.reports.changes.combined_answer import RefusedManifest
 from kubectl_kres.reports.check.context import CheckContext, EvaluatedWorkload, Rule
 from kubectl_kres.reports.check.finding import Diagnostic
-from kubectl_kres.reports.check.refusals.runs import never_fits
+from kubectl_kres.reports.check.refused_runs import never_fits
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Autoscaled, RunState, Subject, Verdict, is_held_up
 from kubectl_kres.reports.common.objects import REVISIONS
