@@ -35,7 +35,7 @@ demo: $(READY) ## explain a refused workload of the bundled demo; needs no clust
 	@echo "next: make cluster    a real API server with the demo's objects"
 
 test: check ## check, build the test control plane if it is missing, run all tests (PYTEST_ARGS, KRES_VECTORS)
-	@$(PY) scripts/run_tests.py $(PYTEST_ARGS)
+	@scripts/test $(PY) $(PYTEST_ARGS)
 
 quick: $(READY) ## format, lint, types, engine, reports, golden files: what to run after each edit, under a minute
 	@scripts/quick $(PY)
@@ -58,13 +58,13 @@ bench: $(READY) ## measure speed and memory, write docs/performance.md (BENCH_AR
 	$(PY) $(BENCH) --write $(BENCH_ARGS)
 
 advice: $(READY) ## run every printed remedy of generated refused worlds on a real control plane (ADVICE: how many worlds)
-	@KRES_ADVICE=$(ADVICE) KRES_REQUIRE_CONTROLPLANE=1 $(PY) scripts/run_tests.py -s tests/e2e/test_advice_plane.py
+	@KRES_ADVICE=$(ADVICE) KRES_REQUIRE_CONTROLPLANE=1 scripts/test $(PY) -s tests/e2e/test_advice_plane.py
 
 changes: $(READY) ## generated changes on a real control plane, each end held against what simulate says (CHANGES: how many)
-	@KRES_CASES=$(CHANGES) KRES_RANDOM=1 KRES_REQUIRE_CONTROLPLANE=1 $(PY) scripts/run_tests.py -s tests/e2e/test_changes_plane.py
+	@KRES_CASES=$(CHANGES) KRES_RANDOM=1 KRES_REQUIRE_CONTROLPLANE=1 scripts/test $(PY) -s tests/e2e/test_changes_plane.py
 
 policies: $(READY) ## generated admission policies and Pod Security on a real control plane and all it emulates (POLICIES)
-	@KRES_POLICIES=$(POLICIES) KRES_REQUIRE_CONTROLPLANE=1 $(PY) scripts/run_tests.py -s tests/e2e/test_policies_plane.py
+	@KRES_POLICIES=$(POLICIES) KRES_REQUIRE_CONTROLPLANE=1 scripts/test $(PY) -s tests/e2e/test_policies_plane.py
 
 golden: $(READY) ## rewrite the golden files; read the difference before you commit it
 	KRES_GOLDEN=write $(PY) -m pytest -q -m "not e2e" $(PYTEST_ARGS)
