@@ -27,9 +27,9 @@ ONE = """
 import resource, sys, time
 from kubectl_kres.cli.fleet import answer
 from kubectl_kres.cli.fleet import REPORTS
-from kubectl_kres.fleet.task import Task
+from kubectl_kres.fleet.task import FleetTask
 options = {"snapshot": sys.argv[2], "all_namespaces": True, "output": "json", **REPORTS[sys.argv[1]].options}
-task = Task("one", sys.argv[1], "one", options)
+task = FleetTask("one", sys.argv[1], "one", options)
 answer(task)
 began = time.process_time()
 for _ in range(5):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write kubectl_kres/tekton/rules/go_types.json: the Go types of Tekton's objects, asked of its published module.
+"""Write kubectl_kres/tekton/rules/validation/go_types.json: Go's types of Tekton's objects, asked of its module.
 
 Needs Go and the module proxy. tekton_types.go does the asking, in a module of its own in a temporary folder.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[1]
-OUT = ROOT / "kubectl_kres" / "tekton" / "validation" / "go_types.json"
+OUT = ROOT / "kubectl_kres" / "tekton" / "rules" / "validation" / "go_types.json"
 VERSION = "v1.15.0"
 
 

@@ -16,7 +16,7 @@ from kubectl_kres.cli.args.arguments import labels_match
 from kubectl_kres.cli.args.flags import access_flags, same_source
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.target_version import server_from_flags
-from kubectl_kres.cli.complete import entries
+from kubectl_kres.cli.complete_names import entries
 from kubectl_kres.cli.output.printer import speaks_unicode
 from kubectl_kres.cli.run_loop import read_yaml
 from kubectl_kres.cli.source.live import open_connection

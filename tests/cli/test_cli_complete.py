@@ -16,7 +16,7 @@ import pytest
 from cli.apiserver import Api, deployment, pod
 from cli.running import written
 
-from kubectl_kres.cli import complete
+from kubectl_kres.cli import complete, complete_names
 from kubectl_kres.cli.program import Program, commands
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +25,7 @@ KUBECTL = shutil.which("kubectl")
 PATIENCE = (1, 4, 16)
 SCRIPT = f"""#!{sys.executable}
 import os, sys
-from kubectl_kres.cli.complete import protocol as complete
+from kubectl_kres.cli import complete
 from kubectl_kres.cli.main import entry
 complete.LIMIT *= float(os.environ.get("PATIENCE", "1"))
 sys.exit(entry())
@@ -121,7 +121,7 @@ def test_commands_that_take_words_say_which(name: str):
 
 
 def test_names_of_a_cluster(api: Api, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(complete, "_PAGE", "2")
+    monkeypatch.setattr(complete_names, "_PAGE", "2")
     api.objects += [*(pod(f"web-{number}") for number in range(5)), pod("db"), pod("web-x", namespace="other")]
     api.objects += [deployment("front"), {"kind": "Namespace", "metadata": {"name": "shop"}}]
     assert ask("explain", "pod/web")[0] == [f"pod/web-{number}" for number in range(5)]
@@ -284,7 +284,7 @@ def test_what_completing_loads():
     """A word of the table costs no more than the help."""
     program = (
         "import sys; from time import monotonic; import kubectl_kres.cli.main; "
-        "from kubectl_kres.cli.complete import protocol as complete; "
+        "from kubectl_kres.cli import complete; "
         "complete.answer(['ex'], monotonic()); print(*sys.modules)"
     )
     loaded = set(run(sys.executable, "-c", program)[1].split())

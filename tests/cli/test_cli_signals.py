@@ -10,7 +10,7 @@ import pytest
 
 _LOSES_IT = """
 import os, signal, time
-from kubectl_kres.cli.output import signals
+from kubectl_kres.cli.output import exit_codes as signals
 signals.AGAIN = 0.1
 try:
     with signals.handle_signals():

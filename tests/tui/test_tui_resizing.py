@@ -34,7 +34,7 @@ def hidden_rows(app: Any) -> list[str]:
         columns = range(table.region.x, table.region.right)
         stacked = [lines for lines in texts if lines.region.x in columns or table.region.x in range(
             lines.region.x, lines.region.right)]  # fmt: skip
-        blank = sum(max(0, lines.size.height - len(lines._drawn)) for lines in stacked)
+        blank = sum(max(0, lines.size.height - len(lines._drawn_lines)) for lines in stacked)
         if hidden > 0 and blank >= _KEPT:
             found.append(f"{table.id}: {hidden} hidden, {blank} blank")
     return found

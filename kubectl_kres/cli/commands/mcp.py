@@ -42,7 +42,7 @@ def _contexts(options: Options) -> tuple[str, ...]:
         return ("demo",) if options.demo else ("snapshot",)
     if options.context:
         return (options.context,)
-    from kubectl_kres.cli.complete import entries
+    from kubectl_kres.cli.complete_names import entries
 
     return tuple(entries(options, "contexts")) or (_INSIDE,)
 
