@@ -363,6 +363,10 @@ class Table(Drawn):
     def on_resize(self) -> None:
         self.settle()
         self._scroll_to_cursor()
+        # The bar was drawn for the lines of before.
+        self.vertical_scrollbar.position = self.scroll_offset.y
+        self.vertical_scrollbar.window_virtual_size = self.virtual_size.height
+        self.vertical_scrollbar.window_size = self.size.height
 
     def on_mouse_scroll_down(self) -> None:
         self._opening_row = None
