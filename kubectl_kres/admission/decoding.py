@@ -53,19 +53,24 @@ def table() -> FieldTable:
     return msgspec.json.decode(text, type=FieldTable)
 
 
+def _is_in_table(raw: Mapping[str, Any], kind: str) -> bool:
+    """Return whether the fields of an object are known: its kind, in its group and version, is in the table."""
+    known_kind = BY_KIND.get(kind)
+    return (
+        known_kind is not None
+        and known_kind.group != DEVICES
+        and kind in table().types
+        and raw.get("apiVersion", known_kind.api_version) == known_kind.api_version
+    )
+
+
 def unknown_fields(raw: Mapping[str, Any], kind: str) -> tuple[str, ...]:
     """Return the server's warnings for an object as sent, in the order of its fields; no more than ``MOST``.
 
     Empty for kinds that are not in the table, and for another group or version of one that is. Fields are those of the
     newest version that rules are known of: an older server knows fewer. Source: sigs.k8s.io/json UnmarshalStrict.
     """
-    known_kind = BY_KIND.get(kind)
-    if (
-        known_kind is None
-        or known_kind.group == DEVICES
-        or kind not in table().types
-        or raw.get("apiVersion", known_kind.api_version) != known_kind.api_version
-    ):
+    if not _is_in_table(raw, kind):
         return ()
     paths = dict.fromkeys(_unknown(raw, kind, ""))
     return tuple(f"unknown field {quote(path)}" for path in islice(paths, MOST))
@@ -166,13 +171,7 @@ def first_mistyped(raw: Mapping[str, Any], kind: str) -> TypeMismatch | None:
     in the table. A quantity that does not parse is reported before. Source: sigs.k8s.io/json decode.go, which goes on
     after such a fault and reports the first.
     """
-    known_kind = BY_KIND.get(kind)
-    if (
-        known_kind is None
-        or known_kind.group == DEVICES
-        or kind not in table().types
-        or raw.get("apiVersion", known_kind.api_version) != known_kind.api_version
-    ):
+    if not _is_in_table(raw, kind):
         return None
     return next(_of_fields(raw, kind, "", ""), None)
 
