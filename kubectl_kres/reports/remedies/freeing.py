@@ -104,13 +104,12 @@ def with_fewer_kept(
         return owned_pods, {}
     fewer_to_come = min(fewer, jobs.count - 1)
     left = structs.replace(jobs, count=jobs.count - fewer_to_come)
-    gone = fewer_to_come * ((_count_kept_pods(owned_pods) + owned_pods.wanted) // jobs.count)
-    first = tuple(left if item is jobs else structs.replace(item, count=item.count - gone) for item in owned_pods.first)
-    return structs.replace(owned_pods, first=first), {_JOBS: fewer - fewer_to_come}
-
-
-def _count_kept_pods(owned_pods: OwnedPods) -> int:
-    return sum(creation.count for creation in owned_pods.first if creation.kind == "Pod")
+    kept = tuple(
+        structs.replace(pods, count=pods.count - fewer_to_come * ((pods.count + owned_pods.wanted) // jobs.count))
+        for pods in owned_pods.kept
+    )
+    first = tuple(left if item is jobs else item for item in owned_pods.first)
+    return structs.replace(owned_pods, first=first, kept=kept), {_JOBS: fewer - fewer_to_come}
 
 
 def ended_jobs(store: Store, subject: Subject, short: set[str]) -> Parts:

@@ -59,7 +59,9 @@ def plan_of(
         if owned_pods.counted
         else {}
     )
-    once = quota_admission.with_price(once, objects_price((*owned_pods.first, *owned_pods.lacking), policies))
+    once = quota_admission.with_price(
+        once, objects_price((*owned_pods.first, *owned_pods.lacking, *owned_pods.kept), policies)
+    )
     price = dict(evaluated.price)
     beside = cost_beside(pod, policies, server)
     same = [existing for existing in owned_pods.existing if existing.newest and same_template(existing.pod, pod)]

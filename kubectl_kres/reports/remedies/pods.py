@@ -54,7 +54,8 @@ class OwnedPods(Struct, frozen=True):
 
     ``fresh``: the object is created again for each change of its template, so that its own pods end first. ``claims``:
     those of each missing pod. ``counted``: the quota resource of the object itself, where it is new. ``first``: the
-    objects made before any pod, ``lacking``: for pods that exist. ``rivals``: other workloads that lack pods.
+    objects made before any pod, ``lacking``: for pods that exist, ``kept``: the finished pods that will be kept.
+    ``rivals``: other workloads that lack pods.
     """
 
     kind: str
@@ -67,6 +68,7 @@ class OwnedPods(Struct, frozen=True):
     rivals: tuple[Rival, ...] = ()
     first: tuple[Creation, ...] = ()
     lacking: tuple[Creation, ...] = ()
+    kept: tuple[Creation, ...] = ()
 
 
 class Rival(Struct):
@@ -96,7 +98,7 @@ def find_owned_pods(store: Store, subject: Subject, analysis: Analysis, server: 
         account = account_of(store, subject, analysis)
     if account is None:
         return owned_pods
-    return structs.replace(owned_pods, first=(*account.first, *account.kept), lacking=account.lacking)
+    return structs.replace(owned_pods, first=account.first, lacking=account.lacking, kept=account.kept)
 
 
 def _find_owned_pods(store: Store, subject: Subject, analysis: Analysis, server: Server) -> OwnedPods | None:

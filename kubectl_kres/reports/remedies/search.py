@@ -217,7 +217,7 @@ class PodSearch(RemedySearch[PodTrial]):
             trial = self.trial(state)
             room = trial.missing_room
             # Pods that end later take no room of the next one.
-            first = {} if any(creation.kind == "Pod" for creation in trial.owned_pods.first) else room.first
+            first = {} if trial.owned_pods.kept else room.first
             edits = raises(self.policies, room.hard, first)
             yield {**state, **{(edit.object, edit.field): edit for edit in edits}}
         if self.counted:

@@ -237,21 +237,17 @@ def _jobs(analysis: Analysis, at_once: int) -> NeededPods | None:
     """Return the number of Jobs that a CronJob has yet to create, where not all of them have room; None: they have, or
     it is not known. ``at_once``: the pods that one Job runs at once.
     """
-    account = analysis.account
-    creation = (
-        next((created for created in account.first if created.kind == "Job"), None) if account is not None else None
-    )
-    if creation is None:
+    account, quotas = analysis.account, analysis.policies.policies.quotas
+    jobs = next((created for created in account.first if created.kind == "Job"), None) if account is not None else None
+    if account is None or jobs is None:
         return None
-    quotas = analysis.policies.policies.quotas
-    room = smallest_count(room_for(charge) for charge in charges(creation.request, quotas))
-    kept = account.kept if account is not None else ()
-    for pods in kept:
-        free = smallest_count(room_for(charge) for charge in charges(pods.request, quotas))
-        if free is not None:
-            of_one_job = (pods.count + at_once) // creation.count
-            room = min(room if room is not None else creation.count, free // of_one_job)
-    return NeededPods(creation.count, room) if room is not None and room < creation.count else None
+    room = [room_for(charge) for charge in charges(jobs.request, quotas)]
+    for pods in account.kept:
+        of_one_job = (pods.count + at_once) // jobs.count
+        free = (room_for(charge) for charge in charges(pods.request, quotas))
+        room += (count // of_one_job for count in free if count is not None)
+    fits = smallest_count(room)
+    return NeededPods(jobs.count, fits) if fits is not None and fits < jobs.count else None
 
 
 def _fits(analysis: Analysis) -> int | None:
