@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import json
+from msgspec import json, structs
 
 from kubectl_kres.model import objects as policy
 from kubectl_kres.model import pod, quota_objects, tekton_config, workload
@@ -197,3 +197,12 @@ _SENT = {own_name: kind for kind, own_name in OWN_NAMES.items()}
 def sent_as(kind: str) -> str:
     """Return what a kind is called where it is sent, by the name that it has here."""
     return _SENT.get(kind, kind)
+
+
+def write_kind(item: Any, kind: Kind) -> None:
+    """Write the kind into an object whose struct stands for several: the items of a list come without, and one that
+    says another kind is still of the list's.
+    """
+    if item.kind != kind.kind and item.kind != kind.kind.partition(".")[0]:
+        structs.force_setattr(item, "kind", kind.kind)
+        structs.force_setattr(item, "api_version", kind.api_version)

@@ -23,7 +23,7 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.errors import NewerSnapshot, SnapshotError, UsageError
-from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, is_view
+from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, is_view, write_kind
 from kubectl_kres.model.objects import ObjectRef, has_amounts, unreadable
 from kubectl_kres.snapshot import format
 from kubectl_kres.store.store import READ, Kept, LeftOut, Origin, ReadRequest, Store, partly_read
@@ -226,10 +226,7 @@ def _items(path: str, line: _Line) -> list[Any]:
         raise _damage_error(path, f"a page of {line.kind} objects cannot be read") from error
     if not is_view(line.kind) and (known_kind := BY_KIND.get(line.kind)) is not None:
         for item in items:
-            # Most items say no kind; one that says another is still of its page's.
-            if item.kind != known_kind.kind:
-                msgspec.structs.force_setattr(item, "kind", known_kind.kind)
-                msgspec.structs.force_setattr(item, "api_version", known_kind.api_version)
+            write_kind(item, known_kind)
     return items
 
 

@@ -23,7 +23,7 @@ from kubectl_kres.cluster.read.lists import ListPage
 from kubectl_kres.cluster.transport.parallel import run, start
 from kubectl_kres.cluster.transport.response import Response, body, error, one_line, status
 from kubectl_kres.model.admission_objects import Parameter, is_secret, parameter_of
-from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, Kind
+from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, Kind, write_kind
 from kubectl_kres.model.objects import has_amounts, unreadable
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.store.sharing import Sharing
@@ -447,7 +447,7 @@ def _object(content: bytes, kind: Kind, name: str, struct: Any = None) -> Any:
     lists.confirm(head.api_version, head.kind, kind, kind.kind.partition(".")[0], what)
     if item.metadata.name != name:
         raise errors.ClusterError(f'the server answered with "{one_line(item.metadata.name)}" instead of {what}')
-    lists.name(item, kind)
+    write_kind(item, kind)
     if has_amounts(type(item)) and (reason := unreadable(item)):
         raise errors.ClusterError(one_line(f"{what} could not be decoded: {reason}"))
     return item

@@ -7,11 +7,11 @@ from threading import Lock
 from typing import Any, Generic, TypeVar
 
 import msgspec
-from msgspec import Struct, field, structs
+from msgspec import Struct, field
 
 from kubectl_kres.cluster.transport.response import one_line
 from kubectl_kres.errors import ClusterError
-from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.kinds import BY_KIND, Kind, write_kind
 from kubectl_kres.model.objects import has_amounts
 from kubectl_kres.model.objects import unreadable as unreadable_quantity
 from kubectl_kres.model.workload import Workload
@@ -82,7 +82,7 @@ def decode(content: bytes, kind: Kind, struct: Any = None) -> ListPage:
         raise unreadable(f"the list of {kind.qualified_name}", error) from error
     confirm(result.api_version, result.kind, kind, f"{kind.kind}List", f"the list of {kind.qualified_name}")
     for item in items:
-        name(item, kind)
+        write_kind(item, kind)
     if has_amounts(struct):
         items = _readable(items, kind, skipped)
     about = result.metadata or _Metadata()
@@ -108,15 +108,6 @@ def confirm(version: str | None, name: str | None, kind: Kind, expected: str, wh
 def struct_of(kind: Kind) -> Any:
     """Return what objects of the kind are decoded into; kinds that we do not know may still hold a pod template."""
     return kind.struct or Workload
-
-
-def name(item: Any, kind: Kind) -> None:
-    """Write the kind into an object whose struct stands for several: the items of a list come without, and one that
-    says another kind is still of the list's.
-    """
-    if item.kind != kind.kind and item.kind != kind.kind.partition(".")[0]:
-        structs.force_setattr(item, "kind", kind.kind)
-        structs.force_setattr(item, "api_version", kind.api_version)
 
 
 def unreadable(what: str, error: Exception) -> ClusterError:

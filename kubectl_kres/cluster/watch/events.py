@@ -11,7 +11,7 @@ from msgspec import Struct
 from kubectl_kres.cluster.read import lists
 from kubectl_kres.cluster.transport.response import Response, error, one_line
 from kubectl_kres.errors import ClusterError, Expired, StatusError
-from kubectl_kres.model.kinds import Kind
+from kubectl_kres.model.kinds import Kind, write_kind
 from kubectl_kres.model.objects import has_amounts, unreadable
 from kubectl_kres.store.store import LeftOut
 
@@ -115,7 +115,7 @@ def _event(value: Any, kind: Kind) -> WatchEvent | None:
     if value.type == BOOKMARK:
         return None
     item = value.object
-    lists.name(item, kind)
+    write_kind(item, kind)
     metadata = item.metadata
     version = number(metadata.resource_version)
     if has_amounts(type(item)) and value.type != DELETED and (fault := unreadable(item)):
