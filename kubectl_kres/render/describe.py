@@ -282,22 +282,22 @@ def _variable(variable: Raw) -> PodRows:
     if origin is None:
         yield (f"      {name}:", _HIDDEN if variable.get("value") else "")
     elif "secretKeyRef" in origin:
-        secret_key_ref = origin["secretKeyRef"]
+        reference = origin["secretKeyRef"]
         yield (
             f"      {name}:",
-            f"<set to the key '{secret_key_ref['key']}' in secret '{secret_key_ref['name']}'>",
-            _optional(secret_key_ref),
+            f"<set to the key '{reference['key']}' in secret '{reference['name']}'>",
+            _optional(reference),
         )
     elif "configMapKeyRef" in origin:
-        secret_key_ref = origin["configMapKeyRef"]
+        reference = origin["configMapKeyRef"]
         yield (
             f"      {name}:",
-            f"<set to the key '{secret_key_ref['key']}' of config map '{secret_key_ref['name']}'>",
-            _optional(secret_key_ref),
+            f"<set to the key '{reference['key']}' of config map '{reference['name']}'>",
+            _optional(reference),
         )
     elif "fieldRef" in origin:
-        secret_key_ref = origin["fieldRef"]
-        yield (f"      {name}:", f" ({secret_key_ref.get('apiVersion', 'v1')}:{secret_key_ref['fieldPath']})")
+        reference = origin["fieldRef"]
+        yield (f"      {name}:", f" ({reference.get('apiVersion', 'v1')}:{reference['fieldPath']})")
     elif "resourceFieldRef" in origin:
         yield (f"      {name}:", f" ({origin['resourceFieldRef']['resource']})")
 

@@ -93,8 +93,8 @@ class Areas:
 
     def _pods_to_place(self) -> list[Pod]:
         """Return the pods of the worst that wait for a node and of which nodes have said nothing yet."""
-        problems = (waiting_pod(problem, self._waiting_pods) for problem in self._running.problems)
-        pods = [pod for pod in problems if pod is not None][:MOST_LISTED]
+        waiting = (waiting_pod(problem, self._waiting_pods) for problem in self._running.problems)
+        pods = islice((pod for pod in waiting if pod is not None), MOST_LISTED)
         return [pod for pod in pods if self._nodes.get(_pod_key(pod), ("",))[0] != pod.metadata.resource_version]
 
     def _is_placeable(self) -> bool:

@@ -170,22 +170,27 @@ class ExplainPage(Page):
         applied = self._files_applied
         if applied is None:
             return batch
-        several = applied.files is not None and applied.files.several
-        if several and applied.files is not None and not applied.after_change and applied.fresh(batch.store):
-            from kubectl_kres.reports.changes.combined_answer import evaluate_together
-
-            self._combined = evaluate_together(batch.store, applied.files, batch.options.server)
         asked = [subject.ref for subject in batch.selection.subjects]
-        if self._inputs is not None and not several and not applied.after_change:
+        if not applied.after_change:
+            self._evaluate_files(applied, batch, asked)
+        return batch._replace(store=applied.store(batch.store, batch.options.server, asked))
+
+    def _evaluate_files(self, applied: FilesApplied, batch: AnswerBatch, asked: Sequence[ObjectRef]) -> None:
+        """Find out whether the objects of the files fit together, or are refused whatever else there is."""
+        store, server = batch.store, batch.options.server
+        if applied.files is not None and applied.files.several:
+            if applied.fresh(store):
+                from kubectl_kres.reports.changes.combined_answer import evaluate_together
+
+                self._combined = evaluate_together(store, applied.files, server)
+        elif self._inputs is not None:
             from kubectl_kres.cli.simulation import files_of
             from kubectl_kres.reports.changes.combined_answer import find_refused_objects
 
             files = files_of(self._inputs)
-            if files.has_policies or any(batch.store.get(ref.kind, ref.name, ref.namespace) for ref in asked):
+            if files.has_policies or any(store.get(ref.kind, ref.name, ref.namespace) for ref in asked):
                 # What is there is known of the objects of this batch and of those before it.
-                refused = find_refused_objects(batch.store, files, batch.options.server)
-                self._combined = refused or self._combined
-        return batch._replace(store=applied.store(batch.store, batch.options.server, asked))
+                self._combined = find_refused_objects(store, files, server) or self._combined
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """Yield the explanations of a batch; for an object without one the error is added."""
