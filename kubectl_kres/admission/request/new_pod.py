@@ -10,7 +10,6 @@ from typing import Any, Protocol
 from msgspec import Struct, structs
 
 from kubectl_kres.admission import limitrange as limitrange_admission
-from kubectl_kres.admission import limitrange as limitrange_object
 from kubectl_kres.admission.base.draft import (
     SIDES,
     Draft,
@@ -143,7 +142,7 @@ def policies_of(
     stored.
     """
     return Policies(
-        tuple(limitrange_object.parse(item) for item in sorted(limit_ranges, key=lambda item: item.metadata.name)),
+        tuple(limitrange_admission.parse(item) for item in sorted(limit_ranges, key=lambda item: item.metadata.name)),
         tuple(quota_admission.parse_quota(item) for item in sorted(quotas, key=lambda item: item.metadata.name)),
         None if priorities is None else {item.metadata.name: item for item in priorities},
         None if runtimes is None else {item.metadata.name: item for item in runtimes},

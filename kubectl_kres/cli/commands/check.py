@@ -19,8 +19,7 @@ from kubectl_kres.errors import InputError, UsageError, on_one_line
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render import check as sarif
-from kubectl_kres.render import check as text
+from kubectl_kres.render import check as render
 from kubectl_kres.render.text import data
 from kubectl_kres.reports.check.check import UNREAD, check, mark_known, select_codes, worst_first
 from kubectl_kres.reports.check.finding import SEVERITIES, CheckFinding
@@ -132,20 +131,20 @@ class CheckPage(run_loop.Page):
         """Text, or one SARIF document."""
         check_findings: list[CheckFinding] = [answer.report for answer in answers]
         if self.options.output == "sarif":
-            return data.to_json(sarif.document(check_findings, complete=self._complete)).split("\n")
+            return data.to_json(render.document(check_findings, complete=self._complete)).split("\n")
         if not self._looked_at:
             return ()
         if self.options.output == "brief":
             return self._briefly(check_findings)
-        return text.lines(check_findings, self._looked_at, self._beyond, color=self.color, width=self.width)
+        return render.lines(check_findings, self._looked_at, self._beyond, color=self.color, width=self.width)
 
     def _briefly(self, check_findings: Sequence[CheckFinding]) -> Iterator[str]:
         """Yield the worst findings in at most five lines, and how many there are."""
         for check_finding in check_findings:
             if check_finding.counts:
-                yield from self.brief(text.brief(check_finding))()
+                yield from self.brief(render.brief(check_finding))()
         yield from [""] * any(check_finding.counts for check_finding in check_findings)
-        yield text.count_line(check_findings, self._looked_at, self._beyond)
+        yield render.count_line(check_findings, self._looked_at, self._beyond)
 
 
 def _format_count(number: int, noun: str) -> str:

@@ -12,7 +12,6 @@ from kubectl_kres.errors import ClusterError, UsageError
 from kubectl_kres.model import kinds
 from kubectl_kres.model.kinds import WORKLOADS, Kind, named_kind
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot import read as snapshots
 from kubectl_kres.store.store import READ, Coverage, Kept, LeftOut, ReadRequest, Store, partly_read
 
@@ -39,7 +38,7 @@ def open_held(options: Options, unread: Collection[str] = (), lean: Kept | None 
     if options.offline:
         inputs.set_namespace((*options.namespaces, "default")[0])
         return OfflineSource(options, inputs.policies), inputs
-    path = str(demo.demo_path()) if options.demo else options.snapshot
+    path = str(snapshots.demo_path()) if options.demo else options.snapshot
     offline_source = OfflineSource(options, *_snapshot(path, (*_NUMEROUS, *unread), lean or {}), unread)
     inputs.set_namespace(offline_source.namespaces[0] if len(offline_source.namespaces) == 1 else "default")
     inputs.lay_over(offline_source.store)
@@ -174,7 +173,7 @@ class OfflineSource:
         )
         only = f", only of namespace {', '.join(spaces)}" if any(spaces) else ""
         namespace_text = f"of namespace {read.namespace}" if read.namespace else "of all namespaces"
-        name = "the bundled example" if self._path == str(demo.demo_path()) else self._path
+        name = "the bundled example" if self._path == str(snapshots.demo_path()) else self._path
         return f"{name} does not hold the {named_kind(read.kind)} objects {namespace_text}{only}"
 
     def pages(self, read: ReadRequest) -> Iterator[list[Any]]:

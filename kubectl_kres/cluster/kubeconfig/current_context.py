@@ -19,7 +19,6 @@ from kubectl_kres.cluster.kubeconfig import exec_policy, files
 from kubectl_kres.cluster.kubeconfig.exec_policy import ExecPolicy
 from kubectl_kres.cluster.kubeconfig.files import ClusterEntry, Context, Exec, MergedKubeconfig, UserEntry
 from kubectl_kres.cluster.transport import proxy
-from kubectl_kres.cluster.transport import proxy as address
 from kubectl_kres.cluster.transport.response import one_line
 from kubectl_kres.errors import ConfigError
 
@@ -266,7 +265,7 @@ def _target(
     cluster = cluster_with(merged.clusters.get(cluster_name, ClusterEntry()), options)
     confirm(cluster, cluster_name, user, user_name)
     target = Target(
-        server=address.parse_address(cluster.server or ""),
+        server=proxy.parse_address(cluster.server or ""),
         namespace=options.namespace or context.namespace or "default",
         context=name,
         cluster=cluster,
@@ -352,7 +351,7 @@ def _in_cluster(options: ConnectOptions, environ: Mapping[str, str]) -> Target:
     mounted_ca = SERVICE_ACCOUNT / "ca.crt"
     authority = options.certificate_authority or (str(mounted_ca) if mounted_ca.exists() else None)
     return Target(
-        server=address.parse_address(f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"),
+        server=proxy.parse_address(f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"),
         namespace=options.namespace or environ.get("POD_NAMESPACE") or mounted or "default",
         cluster=ClusterEntry(certificate_authority=authority),
         user=UserEntry(token=options.token) if options.token else UserEntry(token_file=str(token)),

@@ -11,7 +11,6 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.cluster.kubeconfig import files
-from kubectl_kres.cluster.kubeconfig import files as yaml_tree
 from kubectl_kres.errors import ConfigError
 
 _ALL, _NONE, _LISTED = "AllowAll", "DenyAll", "Allowlist"
@@ -69,10 +68,10 @@ def load(kuberc: str, environ: Mapping[str, str]) -> tuple[ExecPolicy, tuple[str
 
 def _read(file: str) -> _Preference:
     try:
-        data = yaml_tree.parse(files.content(file))
+        data = files.parse(files.content(file))
     except OSError as error:
         raise ConfigError(files.file_error_text(file, error)) from error
-    except yaml_tree.TreeError as error:
+    except files.TreeError as error:
         raise ConfigError(f"{file}: {error}") from error
     if data is None:
         return _Preference()

@@ -34,7 +34,6 @@ from kubectl_kres.model.pod import Pod, unread_fields
 from kubectl_kres.policies.cel.base.values import PER_CALL, NotComputed
 from kubectl_kres.policies.rules import pod_security, security_fields, service_account
 from kubectl_kres.policies.rules import request as namespaces
-from kubectl_kres.policies.rules import service_account as built_in
 from kubectl_kres.policies.rules.objects import with_defaults
 from kubectl_kres.policies.rules.policy import BoundPolicy, FindParams, RequestContext, bind_policies
 from kubectl_kres.policies.rules.request import POLICY_KINDS, Request, Review, User, match_request
@@ -448,7 +447,7 @@ def _pod(
     unknown: tuple[str, ...] = ()
     for reinvoked in (False, True):
         accounts, done = chain.world.accounts, len(session.steps)
-        pod, refusal = built_in.run_plugins(
+        pod, refusal = service_account.run_plugins(
             request.with_object(canonical), order, chain.policies, accounts, chain.server, entries
         )
         if refusal is not None:

@@ -23,8 +23,7 @@ from kubectl_kres.policies.cel.base.values import (
     TypedStruct,
     is_list,
 )
-from kubectl_kres.policies.rules import patches as apply_configuration
-from kubectl_kres.policies.rules import patches as json_patch
+from kubectl_kres.policies.rules import patches
 from kubectl_kres.policies.rules.expressions import OBJECT, PATCHES, Evaluation, OutOfBudget, names_of
 from kubectl_kres.policies.rules.patches import CannotApply, CannotPatch, TestFailed
 from kubectl_kres.policies.rules.policy import BoundPolicy, ConfigurationError, Policy, RequestContext, name_of
@@ -293,7 +292,7 @@ class MutationRun:
         if mistakes:
             raise _MutationError("type mismatch: " + "\n".join(mistakes))
         try:
-            merged = apply_configuration.merge_configuration(canonical, as_json(value))
+            merged = patches.merge_configuration(canonical, as_json(value))
         except CannotApply as fault:
             raise _MutationError(f"error applying patch: {fault}") from None
         kind, version = str(canonical.get("kind", "")), str(canonical.get("apiVersion", "v1"))
@@ -306,7 +305,7 @@ class MutationRun:
     def _apply_json_patch(self, canonical: Raw, value: Any) -> Raw:
         operations = [_operation(item, self.server) for item in value]
         try:
-            document = json_patch.apply_operations(canonical, operations)
+            document = patches.apply_operations(canonical, operations)
         except TestFailed:
             return canonical
         except CannotPatch as fault:

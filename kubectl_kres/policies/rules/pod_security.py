@@ -16,10 +16,9 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from kubectl_kres.admission.base.outcome import FieldError, Finding, Refusal, invalid, invalid_object
-from kubectl_kres.policies.rules import pod_security_baseline
-from kubectl_kres.policies.rules import pod_security_baseline as restricted
+from kubectl_kres.policies.rules import pod_security_checks as checks
 from kubectl_kres.policies.rules.objects import template_of
-from kubectl_kres.policies.rules.pod_security_baseline import StandardCheck, Violation, unless_windows, user_namespace
+from kubectl_kres.policies.rules.pod_security_checks import StandardCheck, Violation, unless_windows, user_namespace
 from kubectl_kres.policies.rules.request import Request, Review
 from kubectl_kres.provenance.journal import Source
 
@@ -204,62 +203,62 @@ NEWEST_CHECK = 37
 
 #: In the order in which they are reported: baseline first, each by its name.
 CHECKS: tuple[StandardCheck, ...] = (
-    StandardCheck("appArmorProfile", False, ((0, pod_security_baseline.app_armor),)),
-    StandardCheck("capabilities_baseline", False, ((0, pod_security_baseline.capabilities_baseline),)),
-    StandardCheck("hostNamespaces", False, ((0, pod_security_baseline.host_namespaces),)),
-    StandardCheck("hostPathVolumes", False, ((0, pod_security_baseline.host_path),)),
-    StandardCheck("hostPorts", False, ((0, pod_security_baseline.host_ports),)),
-    StandardCheck("hostProbesAndHostLifecycle", False, ((34, pod_security_baseline.host_probes),)),
-    StandardCheck("privileged", False, ((0, pod_security_baseline.privileged),)),
+    StandardCheck("appArmorProfile", False, ((0, checks.app_armor),)),
+    StandardCheck("capabilities_baseline", False, ((0, checks.capabilities_baseline),)),
+    StandardCheck("hostNamespaces", False, ((0, checks.host_namespaces),)),
+    StandardCheck("hostPathVolumes", False, ((0, checks.host_path),)),
+    StandardCheck("hostPorts", False, ((0, checks.host_ports),)),
+    StandardCheck("hostProbesAndHostLifecycle", False, ((34, checks.host_probes),)),
+    StandardCheck("privileged", False, ((0, checks.privileged),)),
     StandardCheck(
         "procMount",
         False,
-        ((0, pod_security_baseline.proc_mount), (35, user_namespace(pod_security_baseline.proc_mount))),
+        ((0, checks.proc_mount), (35, user_namespace(checks.proc_mount))),
     ),
     StandardCheck(
         "seLinuxOptions",
         False,
         (
-            (0, pod_security_baseline.selinux(pod_security_baseline.SELINUX)),
-            (31, pod_security_baseline.selinux(pod_security_baseline.SELINUX | {"container_engine_t"})),
+            (0, checks.selinux(checks.SELINUX)),
+            (31, checks.selinux(checks.SELINUX | {"container_engine_t"})),
         ),
     ),
     StandardCheck(
         "seccompProfile_baseline",
         False,
-        ((0, pod_security_baseline.seccomp_annotations), (19, pod_security_baseline.seccomp_baseline)),
+        ((0, checks.seccomp_annotations), (19, checks.seccomp_baseline)),
     ),
     StandardCheck(
         "sysctls",
         False,
         (
-            (0, pod_security_baseline.sysctls(pod_security_baseline.SYSCTLS_0)),
-            (27, pod_security_baseline.sysctls(pod_security_baseline.SYSCTLS_27)),
-            (29, pod_security_baseline.sysctls(pod_security_baseline.SYSCTLS_29)),
-            (32, pod_security_baseline.sysctls(pod_security_baseline.SYSCTLS_32)),
-            (37, pod_security_baseline.sysctls(pod_security_baseline.SYSCTLS_37)),
+            (0, checks.sysctls(checks.SYSCTLS_0)),
+            (27, checks.sysctls(checks.SYSCTLS_27)),
+            (29, checks.sysctls(checks.SYSCTLS_29)),
+            (32, checks.sysctls(checks.SYSCTLS_32)),
+            (37, checks.sysctls(checks.SYSCTLS_37)),
         ),
     ),
-    StandardCheck("windowsHostProcess", False, ((0, pod_security_baseline.host_process),)),
+    StandardCheck("windowsHostProcess", False, ((0, checks.host_process),)),
     StandardCheck(
         "allowPrivilegeEscalation",
         True,
-        ((8, restricted.privilege_escalation), (25, unless_windows(restricted.privilege_escalation))),
+        ((8, checks.privilege_escalation), (25, unless_windows(checks.privilege_escalation))),
     ),
     StandardCheck(
         "capabilities_restricted",
         True,
-        ((22, restricted.capabilities_restricted), (25, unless_windows(restricted.capabilities_restricted))),
+        ((22, checks.capabilities_restricted), (25, unless_windows(checks.capabilities_restricted))),
         ("capabilities_baseline",),
     ),
-    StandardCheck("procMount_restricted", True, ((35, pod_security_baseline.proc_mount),), ("procMount",)),
-    StandardCheck("restrictedVolumes", True, ((0, restricted.restricted_volumes),), ("hostPathVolumes",)),
-    StandardCheck("runAsNonRoot", True, ((0, restricted.non_root), (35, user_namespace(restricted.non_root)))),
-    StandardCheck("runAsUser", True, ((23, restricted.user), (35, user_namespace(restricted.user)))),
+    StandardCheck("procMount_restricted", True, ((35, checks.proc_mount),), ("procMount",)),
+    StandardCheck("restrictedVolumes", True, ((0, checks.restricted_volumes),), ("hostPathVolumes",)),
+    StandardCheck("runAsNonRoot", True, ((0, checks.non_root), (35, user_namespace(checks.non_root)))),
+    StandardCheck("runAsUser", True, ((23, checks.user), (35, user_namespace(checks.user)))),
     StandardCheck(
         "seccompProfile_restricted",
         True,
-        ((19, restricted.seccomp_restricted), (25, unless_windows(restricted.seccomp_restricted))),
+        ((19, checks.seccomp_restricted), (25, unless_windows(checks.seccomp_restricted))),
         ("seccompProfile_baseline",),
     ),
 )

@@ -7,7 +7,6 @@ from functools import lru_cache
 
 from kubectl_kres.policies.cel.base.types import DYN, STRING, Type, parse_type, type_of
 from kubectl_kres.policies.cel.libraries import conversions, kubernetes, lists, operators, strings
-from kubectl_kres.policies.cel.libraries import conversions as times
 from kubectl_kres.policies.cel.libraries.overload import Overload
 
 Fields = Mapping[str, Type]
@@ -80,7 +79,7 @@ def functions_of(version: tuple[int, int], *, patch: bool) -> Mapping[str, tuple
     table: dict[str, list[Overload]] = {}
     parts: Iterable[tuple[Overload, ...]] = (
         operators.OVERLOADS,
-        conversions.OVERLOADS, lists.OVERLOADS, strings.OVERLOADS, times.TIME_OVERLOADS, kubernetes.OVERLOADS,
+        conversions.OVERLOADS, lists.OVERLOADS, strings.OVERLOADS, conversions.TIME_OVERLOADS, kubernetes.OVERLOADS,
         kubernetes.PATCH_OVERLOADS if patch else (),
     )  # fmt: skip
     for overloads in parts:

@@ -19,7 +19,7 @@ from kubectl_kres.model.objects import Metadata, Namespace
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.policies.rules import pod_security
 from kubectl_kres.policies.rules.pod_security import detail, standard_of
-from kubectl_kres.policies.rules.pod_security_baseline import Violation
+from kubectl_kres.policies.rules.pod_security_checks import Violation
 from kubectl_kres.provenance.journal import Assumption, Journal, Problem, Source
 from kubectl_kres.tekton import model
 from kubectl_kres.tekton.rules.base.config import Flags, TektonConfig, flags_of, merge_pod_templates

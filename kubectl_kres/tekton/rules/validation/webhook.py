@@ -15,7 +15,6 @@ import msgspec
 from kubectl_kres.model.objects import decode_object
 from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton import model
-from kubectl_kres.tekton import model as tekton
 from kubectl_kres.tekton.rules.base import config as template_merge
 from kubectl_kres.tekton.rules.base.amounts import go_text, seconds
 from kubectl_kres.tekton.rules.base.config import Flags
@@ -200,11 +199,11 @@ def _length(text: str | None) -> Fraction | None:
 
 
 _STRUCTS: Mapping[str, Any] = {
-    "Task": tekton.Task,
-    "TaskRun": tekton.ManagedTaskRun,
-    "Pipeline": tekton.Pipeline,
-    "PipelineRun": tekton.ManagedPipelineRun,
-    "StepAction": tekton.StepAction,
+    "Task": model.Task,
+    "TaskRun": model.ManagedTaskRun,
+    "Pipeline": model.Pipeline,
+    "PipelineRun": model.ManagedPipelineRun,
+    "StepAction": model.StepAction,
 }
 
 
@@ -243,7 +242,7 @@ def _invalid(kind: str, pairs: Sequence[WebhookError]) -> Problem:
     return webhook_refusal(kind, f"validation failed: {join_errors(pairs)}", pairs[0].rule, by_rule(pairs))
 
 
-def task_run_problem(run: tekton.TaskRun, flags: Flags) -> Problem | None:
+def task_run_problem(run: model.TaskRun, flags: Flags) -> Problem | None:
     """Return what the webhook says of a TaskRun that a PipelineRun makes, which is one of v1 whatever the
     Pipeline is.
     """
@@ -263,30 +262,30 @@ def _faults(raw: Mapping[str, Any], item: Any, flags: Flags, minutes: int, *, be
         yield from (
             WebhookError("must not set the field(s)", path, "tekton/retired-field") for path in retired_fields(raw)
         )
-    if isinstance(item, tekton.TaskRun | tekton.PipelineRun):
+    if isinstance(item, model.TaskRun | model.PipelineRun):
         yield from given_faults(item.spec.params)
         yield from binding_faults(raw.get("spec"), str(raw.get("kind")))
-    if isinstance(item, tekton.TaskRun):
+    if isinstance(item, model.TaskRun):
         yield from _task_run(item.spec, flags, beta=beta)
-    elif isinstance(item, tekton.PipelineRun):
+    elif isinstance(item, model.PipelineRun):
         if beta and _present(raw, "timeout") and _present(raw, "timeouts"):
             paths = ("spec.timeout", "spec.timeouts")
             yield from (WebhookError("must not set the field(s)", path, "tekton/timeout") for path in paths)
         yield from _pipeline_run(item, flags, minutes, beta=beta)
-    elif isinstance(item, tekton.Task):
+    elif isinstance(item, model.Task):
         yield from task_faults(item.spec, "spec", flags, beta=beta)
         steps = template_merge.merge_templates(item.spec.steps, item.spec.step_template, beta=beta)
         yield from variable_faults.param_faults(
             steps, declarations.read_declarations(item.spec.params), "spec", beta=beta
         )
-    elif isinstance(item, tekton.Pipeline):
+    elif isinstance(item, model.Pipeline):
         yield from pipeline_faults(item.spec, "spec", flags, beta=beta)
         yield from usage_faults(item.spec, beta=beta)
-    elif isinstance(item, tekton.StepAction):
+    elif isinstance(item, model.StepAction):
         yield from action_faults(item.spec, "spec", flags)
 
 
-def _task_run(spec: tekton.TaskRunSpec, flags: Flags, *, beta: bool) -> Iterator[WebhookError]:
+def _task_run(spec: model.TaskRunSpec, flags: Flags, *, beta: bool) -> Iterator[WebhookError]:
     yield from _one_of(spec.task_ref, spec.task_spec, flags, "spec.taskRef", "spec.taskSpec")
     if spec.task_spec is not None:
         yield from task_faults(spec.task_spec, "spec.taskSpec", flags, beta=beta)
@@ -298,7 +297,7 @@ def _task_run(spec: tekton.TaskRunSpec, flags: Flags, *, beta: bool) -> Iterator
     yield from _values(spec, "spec", flags, beta=beta)
 
 
-def _inline(run: tekton.TaskRunSpec, task: tekton.TaskSpec, flags: Flags, *, beta: bool) -> Iterator[WebhookError]:
+def _inline(run: model.TaskRunSpec, task: model.TaskSpec, flags: Flags, *, beta: bool) -> Iterator[WebhookError]:
     """Yield what an embedded Task mentions, which may be given by the run alone.
 
     Source: v1/taskrun_validation.go validateInlineParameters.
@@ -313,7 +312,7 @@ def _inline(run: tekton.TaskRunSpec, task: tekton.TaskSpec, flags: Flags, *, bet
         yield from variable_faults.param_faults(steps, params, "spec", beta=beta)
 
 
-def _pipeline_run(run: tekton.PipelineRun, flags: Flags, minutes: int, *, beta: bool) -> Iterator[WebhookError]:
+def _pipeline_run(run: model.PipelineRun, flags: Flags, minutes: int, *, beta: bool) -> Iterator[WebhookError]:
     spec = run.spec
     yield from _one_of(spec.pipeline_ref, spec.pipeline_spec, flags, "spec.pipelineRef", "spec.pipelineSpec")
     if spec.pipeline_spec is not None:
@@ -324,7 +323,7 @@ def _pipeline_run(run: tekton.PipelineRun, flags: Flags, minutes: int, *, beta: 
         yield from _values(entry, f"spec.taskRunSpecs[{index}]", flags, beta=beta)
 
 
-def _one_of(ref: tekton.Reference | None, spec: object, flags: Flags, *paths: str) -> Iterator[WebhookError]:
+def _one_of(ref: model.Reference | None, spec: object, flags: Flags, *paths: str) -> Iterator[WebhookError]:
     if (ref is None) == (spec is None):
         which = "neither" if ref is None else "both"
         yield from (WebhookError(f"expected exactly one, got {which}", path, "tekton/one-of") for path in paths)
@@ -332,7 +331,7 @@ def _one_of(ref: tekton.Reference | None, spec: object, flags: Flags, *paths: st
 
 
 def _values(
-    spec: tekton.TaskRunSpec | tekton.PipelineTaskRunSpec, path: str, flags: Flags, *, beta: bool
+    spec: model.TaskRunSpec | model.PipelineTaskRunSpec, path: str, flags: Flags, *, beta: bool
 ) -> Iterator[WebhookError]:
     """Yield the three places where a run gives values, and the rule that task level and steps exclude each other."""
     names = ("stepOverrides", "sidecarOverrides") if beta else ("stepSpecs", "sidecarSpecs")
