@@ -24,8 +24,8 @@ from kubectl_kres.capsule.model import (
     ResourcePoolStatus,
 )
 from kubectl_kres.capsule.replay.reconcile import settle_world
-from kubectl_kres.capsule.replay.world import world_of
-from kubectl_kres.capsule.rules.allocation import ClaimCandidate, ClaimShare, allocate, amounts, in_order
+from kubectl_kres.capsule.replay.world import build_pool_world
+from kubectl_kres.capsule.rules.allocation import ClaimCandidate, ClaimShare, allocate, amounts, sort_queue
 from kubectl_kres.model.objects import LabelSelector, ManagedMetadata, Namespace, ResourceQuotaSpec
 
 SPACES = 50
@@ -79,7 +79,7 @@ def main() -> None:
     with timed("amounts read"):
         queue = [ClaimCandidate(claim, amounts(claim.spec.claim)) for claim in held]
     with timed("queue sorted"):
-        queue = in_order(queue)
+        queue = sort_queue(queue)
     none: tuple[ClaimShare, ...] = ()
     for ordered in (False, True):
         green = pool(resources, ordered=ordered)
@@ -92,7 +92,7 @@ def main() -> None:
                 turn.message()
         spaces = [Namespace(ManagedMetadata(f"space-{number}", labels={"team": "solar"})) for number in range(SPACES)]
         with timed("  a world until it is at rest"):
-            settle_world(world_of(spaces, [green], held), pools=("green",))
+            settle_world(build_pool_world(spaces, [green], held), pools=("green",))
     print(f"peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")
 
 

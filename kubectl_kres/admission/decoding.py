@@ -366,7 +366,7 @@ GATED_SOURCES: Mapping[str, str] = {
 }
 
 
-def without_gated(raw: Raw, server: Server) -> Raw:
+def drop_gated_fields(raw: Raw, server: Server) -> Raw:
     """Return the pod without claims, container restart policies and volumes of images that the server has not.
 
     The very same where the server knows all. Source: api/pod/util.go dropDisabledFields.

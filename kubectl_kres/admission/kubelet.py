@@ -19,7 +19,7 @@ from msgspec import Struct, structs
 from kubectl_kres.admission.base.draft import Draft, Quantities, Slot
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.resource_names import is_huge_page
-from kubectl_kres.admission.pod.aggregate import add_into, of_containers, of_pod
+from kubectl_kres.admission.pod.aggregate import add_into, sum_containers, sum_pod
 from kubectl_kres.admission.pod.defaulting import SYSTEM_PRIORITIES
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.quantity import ZERO, Quantity, parse
@@ -127,7 +127,7 @@ def unassigned_memory(draft: Draft) -> int:
     count = len(draft.containers) + len(draft.inits)
     if not level or not count:
         return 0
-    quantity = of_containers(draft.containers, draft.inits, "requests").get("memory", ZERO)
+    quantity = sum_containers(draft.containers, draft.inits, "requests").get("memory", ZERO)
     remaining = level.value() - quantity.value()
     return (max(0, remaining) if draft.server.has_change("cgroup/no-throttling-factor") else remaining) // count
 
@@ -370,7 +370,7 @@ def _pod(draft: Draft, qos_class: str, machine: KubeletNode, parts: Sequence[str
 
 def _pod_amounts(draft: Draft, qos_class: str, machine: KubeletNode) -> CgroupAmounts:
     """Source: kubelet/cm/helpers_linux.go ResourceConfigForPod."""
-    requests, limits = of_pod(draft, "requests"), of_pod(draft, "limits")
+    requests, limits = sum_pod(draft, "requests"), sum_pod(draft, "limits")
     huge = {**dict.fromkeys(machine.pages, 0), **_pages(requests)}
     if qos_class == "BestEffort":
         return CgroupAmounts(MIN_SHARES, huge=huge)

@@ -12,7 +12,7 @@ from typing import Any
 from kubectl_kres.admission.base import resource_names
 from kubectl_kres.admission.base.draft import Draft, Quantities, Side, Slot, ValueChange, change, parse_list
 from kubectl_kres.admission.base.outcome import FieldError, Finding, duplicate, forbidden, invalid, required
-from kubectl_kres.admission.pod.aggregate import of_containers
+from kubectl_kres.admission.pod.aggregate import sum_containers
 from kubectl_kres.model.objects import LimitRange, LimitRangeItem
 from kubectl_kres.provenance.journal import Check, Entry, Set, Source
 from kubectl_kres.quantity import MAX_MILLI_UNITS, ZERO, Quantity, read_back
@@ -336,7 +336,7 @@ def pod_sums(draft: Draft, side: Side) -> Quantities:
     """Return what Pod items are held against: without overhead; pod-level cpu and memory replace the containers'
     sums.
     """
-    sums = of_containers(draft.containers, draft.inits, side)
+    sums = sum_containers(draft.containers, draft.inits, side)
     if draft.pod is not None:
         sums.update({name: value for name, value in draft.pod.amounts_of(side).items() if name in {"cpu", "memory"}})
     return sums

@@ -27,7 +27,7 @@ from kubectl_kres.admission.base.outcome import (
     required,
     unparsable,
 )
-from kubectl_kres.admission.pod.aggregate import class_of, of_pod
+from kubectl_kres.admission.pod.aggregate import compute_class, sum_pod
 from kubectl_kres.admission.pod.defaulting import complete_pod_level, decoded_draft, default_pod, default_pod_level
 from kubectl_kres.admission.pod.validation import validate_containers, validate_pod_level
 from kubectl_kres.admission.quota.quota_admission import QuotaVerdict, evaluate, pod_request
@@ -92,7 +92,7 @@ def resize_errors(old: PodVersion, new: PodVersion, server: Server) -> list[Fiel
 
 
 def _pod_errors(old: PodVersion, new: PodVersion) -> Iterator[FieldError]:
-    if (old.pod.status.qos_class or class_of(old.draft)) != class_of(new.draft):
+    if (old.pod.status.qos_class or compute_class(old.draft)) != compute_class(new.draft):
         text = "Pod QOS Class may not change as a result of resizing"
         yield invalid("spec", new.pod.status.qos_class, text, "resize/qos")
     running = [status for status in old.pod.status.container_statuses or () if status.state and status.state.running]
@@ -364,7 +364,7 @@ def check_node(pod: Pod, draft: Draft, node: Node | None, journal: list[Entry] |
 
 def _exceeding_requests(draft: Draft, node: Node, journal: list[Entry] | None) -> Iterator[Finding]:
     """Requests that exceed the allocatable: in the sentence cpu counts in thousandths, memory in bytes."""
-    requests, allocatable = of_pod(draft, "requests"), parse_list(node.status.allocatable, "status.allocatable")
+    requests, allocatable = sum_pod(draft, "requests"), parse_list(node.status.allocatable, "status.allocatable")
     tests = [(name, requests.get(name, ZERO), allocatable.get(name, ZERO)) for name in ("cpu", "memory")]
     over = [test for test in tests if test[1] > test[2]]
     parts = "; ".join(
@@ -495,7 +495,7 @@ class _Run:
             return
         # Like any object that is read back, it is defaulted once more.
         default_pod_level(draft, self.ref, entries)
-        stored = stored_pod(self.pod, draft, self.old.pod.status.qos_class or class_of(draft))
+        stored = stored_pod(self.pod, draft, self.old.pod.status.qos_class or compute_class(draft))
         yield Outcome(True, 200, None, self.decoded, stored, verdict.charges, tuple(entries or ()), order, draft)
 
     def _restore_stored_fields(self, draft: Draft) -> None:

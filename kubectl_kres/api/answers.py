@@ -185,13 +185,15 @@ def check(
     ``select`` and ``ignore``: codes of rules, or their beginnings. Each item is checked by itself.
     """
     from kubectl_kres.api.question import AnswerScope
-    from kubectl_kres.api.simulation import found_in, found_of
+    from kubectl_kres.api.simulation import found_in, list_check_findings
     from kubectl_kres.render import check as text
     from kubectl_kres.reports.check.check import select_codes
 
     codes = select_codes(select, ignore, ("select", "ignore"))
     if items:
-        check_findings, origin = found_of(items, AnswerScope(cluster, namespace, policies, kube_version), codes)
+        check_findings, origin = list_check_findings(
+            items, AnswerScope(cluster, namespace, policies, kube_version), codes
+        )
     elif cluster is None or policies is not None:
         raise UsageError("check needs items, or a cluster whose namespace is checked")
     else:
@@ -210,7 +212,7 @@ def quota(
 
     ``recount``: whether the status is what the objects come to.
     """
-    from kubectl_kres.api.question import ask_of
+    from kubectl_kres.api.question import server_options
     from kubectl_kres.render.quota import quota_blocks as render
     from kubectl_kres.reports.quota.quota_report import quota_reports
     from kubectl_kres.reports.quota.usage_tree import counting_needs, owner_needs
@@ -218,7 +220,7 @@ def quota(
 
     space, reading = _space(cluster, namespace, all_namespaces=all_namespaces), cluster.reading()
     missing = _list(reading, ReadRequest("ResourceQuota", space))
-    quotas, options = list(reading.store.all("ResourceQuota", space or None)), ask_of(reading.store, "")
+    quotas, options = list(reading.store.all("ResourceQuota", space or None)), server_options(reading.store, "")
     if by or recount:
         reading.fill(counting_needs(quotas, options.server, space))
     if by == "workload":
@@ -234,7 +236,7 @@ def denied(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = Fals
     """Return the workloads and TaskRuns of a namespace whose pods are being refused now, and what would get them
     admitted.
     """
-    from kubectl_kres.api.question import ask_of
+    from kubectl_kres.api.question import server_options
     from kubectl_kres.render.quota import fit as render
     from kubectl_kres.reports.pod.needs import list_read_requests
     from kubectl_kres.reports.quota import denied as denying
@@ -244,7 +246,7 @@ def denied(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = Fals
     reading.fill(denying.denied_needs(space))
     missing = tuple(line for kind in denying.ASKED for line in _list(reading, ReadRequest(kind, space)))
     reading.fill(denying.needs_of_systems(reading.store, space))
-    store, options = reading.store, ask_of(reading.store, "")
+    store, options = reading.store, server_options(reading.store, "")
     subjects = tuple(denying.subjects_of(store, space))
     fill_all(reading, lambda: (read for subject in subjects for read in list_read_requests(store, subject)))
     denials = (denying.find_refusal(store, subject, options) for subject in subjects)
@@ -305,7 +307,7 @@ def _list(reading: Any, read: Any) -> tuple[str, ...]:
 
     reading.fill([read])
     coverage = reading.store.covered(read)
-    if not coverage.is_held:
+    if not coverage.has_all_objects:
         raise missing_error(reading.store, Subject(ObjectRef(read.kind, "", read.namespace), BY_KIND[read.kind]))
     return tuple(each.line for each in coverage.left_out)
 

@@ -51,7 +51,7 @@ class LiveCluster(Cluster):
         return LiveReading(self.connection, self.context)
 
 
-def of_kubeconfig(kubeconfig: str, context: str, namespace: str, request_timeout: float) -> LiveCluster:
+def connect_with_kubeconfig(kubeconfig: str, context: str, namespace: str, request_timeout: float) -> LiveCluster:
     """As kubectl finds it. Raises ConfigError."""
     options = ConnectOptions(
         kubeconfig=kubeconfig, context=context, namespace=namespace, request_timeout=request_timeout
@@ -60,7 +60,7 @@ def of_kubeconfig(kubeconfig: str, context: str, namespace: str, request_timeout
     return LiveCluster(connect(target, options), target.namespace, target.context)
 
 
-def of_client(api_client: Any, namespace: str, request_timeout: float) -> LiveCluster:
+def connect_with_client(api_client: Any, namespace: str, request_timeout: float) -> LiveCluster:
     """Raises UsageError for what is no ``kubernetes.client.ApiClient``."""
     kind = type(api_client)
     if kind.__module__.partition(".")[0] == "kubernetes_asyncio" or not callable(getattr(kind, "call_api", None)):

@@ -26,8 +26,8 @@ def open_cluster(
     from kubectl_kres.api import live
 
     if api_client is None:
-        return live.of_kubeconfig(kubeconfig, context, namespace, request_timeout)
-    return live.of_client(api_client, namespace, request_timeout)
+        return live.connect_with_kubeconfig(kubeconfig, context, namespace, request_timeout)
+    return live.connect_with_client(api_client, namespace, request_timeout)
 
 
 def open_snapshot(path: str | Path, *, namespace: str = "") -> Cluster:

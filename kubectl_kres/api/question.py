@@ -157,7 +157,7 @@ def prepare_answers(
     for subject in (*subjects, *of_names):
         if subject.raw is None and not is_there(reading.store, subject):
             raise missing_error(reading.store, subject)
-    return Prepared(reading, tuple(subjects), ask_of(reading.store, frame.kube_version), tuple(others))
+    return Prepared(reading, tuple(subjects), server_options(reading.store, frame.kube_version), tuple(others))
 
 
 def _list_counted_subjects(reading: ReadObjects, manifests: Iterable[Manifest], namespace: str) -> Iterator[Subject]:
@@ -190,7 +190,7 @@ def _cluster(frame: AnswerScope) -> Cluster:
     return frame.cluster or NoCluster()
 
 
-def ask_of(store: Store, kube_version: str) -> EvaluationOptions:
+def server_options(store: Store, kube_version: str) -> EvaluationOptions:
     """Return the server that is asked: the one that objects were read from, unless another version is named."""
     if kube_version and parse(kube_version) is None:
         raise UsageError(f'kube_version: "{kube_version}" is no version such as 1.33')
@@ -204,11 +204,11 @@ def ask_of(store: Store, kube_version: str) -> EvaluationOptions:
 def complete(reading: ReadObjects, over: Store, subject: Subject, find_reads: Wants) -> None:
     """Read what the answer needs, which may need more once it is read. ``over``: what replaces what is read."""
     tried: set[ReadRequest] = set()
-    reading.store.lay_over(over)
+    reading.store.merge_store(over)
     while new := [read for read in find_reads(reading.store, subject) if read not in tried]:
         tried.update(new)
         reading.fill(new)
-        reading.store.lay_over(over)
+        reading.store.merge_store(over)
 
 
 class ObjectName(str):

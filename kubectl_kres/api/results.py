@@ -55,9 +55,9 @@ class Answer(Generic[R]):
     @property
     def assumed(self) -> str:
         """What is supposed about a server that is older or newer than the rules known here; empty for any other one."""
-        from kubectl_kres.admission.base.versions import beyond_rules
+        from kubectl_kres.admission.base.versions import version_caveat
 
-        return beyond_rules(self._origin.version)
+        return version_caveat(self._origin.version)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the item of the document that ``-o json`` prints, by ``kubectl kres schema``."""

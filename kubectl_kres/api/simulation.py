@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from kubectl_kres.api.clusters import Cluster, ReadObjects
-from kubectl_kres.api.question import AnswerScope, OtherKinds, ask_of, manifests_of, prepare_answers
+from kubectl_kres.api.question import AnswerScope, OtherKinds, manifests_of, prepare_answers, server_options
 from kubectl_kres.errors import UsageError
 from kubectl_kres.manifests.typed_manifest import decode_manifest, kind_of
 from kubectl_kres.model.kinds import Kind
@@ -38,7 +38,7 @@ from kubectl_kres.reports.common.system import answers_about
 from kubectl_kres.reports.namespace.explain_policy import policy_needs
 from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, ScaleStep
-from kubectl_kres.simulate.cluster import PlacedStep, carried_out
+from kubectl_kres.simulate.cluster import PlacedStep, simulate_steps
 from kubectl_kres.store.store import Origin, fill_all
 
 
@@ -71,8 +71,8 @@ def simulate_change(
         )
     carried, left = split_followed_steps(given_steps, reading.store, space, lambda _kind, _version: True)
     steps = [PlacedStep(step.step, (step.namespace or space) if _is_namespaced(step) else "") for step in carried]
-    options = ask_of(reading.store, "")
-    outcome = carried_out(reading.store, steps, options.server, spaces, seen=True)
+    options = server_options(reading.store, "")
+    outcome = simulate_steps(reading.store, steps, options.server, spaces, seen=True)
     change = report_with_pods(outcome, steps, Rollouts(at_once if given_steps else 0, at_once))
     fill_all(reading, lambda: change_node_needs(reading.store, change.pods, steps))
     change_report = with_nodes(change.report, reading.store, change.pods, steps, options.server.version[1])
@@ -129,16 +129,18 @@ def _read_type_and_name(reading: ReadObjects, text: str) -> tuple[Kind, str]:
 def found_in(
     cluster: Cluster, namespace: str, kube_version: str, codes: Collection[str]
 ) -> tuple[list[CheckFinding], Origin]:
-    """Raises what ``ask_of`` raises, and Unreachable and the like."""
+    """Raises what ``server_options`` raises, and Unreachable and the like."""
     reading = cluster.reading()
     fill_all(reading, lambda: context_needs(reading.store, namespace))
-    contexts = contexts_of(reading.store, ask_of(reading.store, kube_version), namespace)
+    contexts = contexts_of(reading.store, server_options(reading.store, kube_version), namespace)
     return worst_first(
         check_finding for context in contexts for check_finding in check(context, codes)
     ), reading.store.origin
 
 
-def found_of(items: Sequence[Any], scope: AnswerScope, codes: Collection[str]) -> tuple[list[CheckFinding], Origin]:
+def list_check_findings(
+    items: Sequence[Any], scope: AnswerScope, codes: Collection[str]
+) -> tuple[list[CheckFinding], Origin]:
     """Raises what ``prepare_answers`` raises."""
     prepared = prepare_answers(
         items, scope, list_read_requests, OtherKinds(lambda kind: answers_about(kind).counted, policy_needs)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kubectl_kres.capsule.reports.claim.claims import ClaimReport
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.fleet.rows import FleetRow, number_of
+from kubectl_kres.fleet.rows import FleetRow, parse_cell_amount
 from kubectl_kres.quantity import parse
 
 
@@ -100,6 +100,6 @@ def _age_sort_key(report: ClaimReport) -> tuple[bool, str, str, str]:
 def _number(name: str, text: str) -> tuple[int | None, str]:
     """A claim may hold what is no quantity, before any webhook has seen it."""
     try:
-        return number_of(name, parse(text)) if name else (None, "")
+        return parse_cell_amount(name, parse(text)) if name else (None, "")
     except QuantityError:
         return None, ""

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 from kubectl_kres.errors import InputError, InputErrors
 
 
-def line_of(text: str, path: Sequence[str]) -> int:
+def find_statement_line(text: str, path: Sequence[str]) -> int:
     """Return the line (from 1) where the statement begins that first names ``path``, or something below it; 0: none
     does.
 
@@ -171,10 +171,11 @@ def parse(text: str, file: str) -> Settings:
     except ValidationError as error:
         faults = error.errors(include_url=False, include_context=True)
         raise _raise_all([_fault(fault, text, file) for fault in faults]) from error
-    theme_place = f"{file}:{line_of(text, ('tui', 'theme'))}" if result.tui.theme else ""
+    theme_place = f"{file}:{find_statement_line(text, ('tui', 'theme'))}" if result.tui.theme else ""
     tui = result.tui
     columns = tuple(
-        (name, heads, f"{file}:{line_of(text, ('tui', 'columns', name))}") for name, heads in tui.columns.items()
+        (name, heads, f"{file}:{find_statement_line(text, ('tui', 'columns', name))}")
+        for name, heads in tui.columns.items()
     )
     return Settings(
         result.output.color,
@@ -222,7 +223,7 @@ def _fault(fault: Any, text: str, file: str) -> InputError:
         expected = f"one of {', '.join(words)}" if words else _EXPECTED.get(fault["type"], fault["msg"])
         near = _find_closest_name(value, words) if isinstance(value, str) else ""
         reason = f"{name}: {expected} is expected, not {_format_value(value)}{near and f', the nearest is {near}'}"
-    return InputError(reason, file=file, line=line_of(text, path))
+    return InputError(reason, file=file, line=find_statement_line(text, path))
 
 
 def _suggest_name(path: Sequence[str], *, section: bool) -> str:

@@ -34,7 +34,7 @@ class Explainer:
         return None
 
     @classmethod
-    def by_value(cls, options: Options, words: Sequence[str]) -> Query | None:
+    def plan_by_value(cls, options: Options, words: Sequence[str]) -> Query | None:
         """Return what ``--by value`` asks about the objects that are named; None: it says nothing about them."""
         del options, words
         return None

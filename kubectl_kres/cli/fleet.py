@@ -50,7 +50,7 @@ def summed_by(report: str) -> tuple[str, ...]:
     return cast("tuple[str, ...]", summary_of(report).summed)  # type: ignore[attr-defined]  # the class says it, too
 
 
-def plan_of(report: str) -> Plan:
+def load_plan(report: str) -> Plan:
     """Return what makes the query of the report's command."""
     return cast("Plan", import_module(module_of(report)).plan)
 
@@ -109,7 +109,7 @@ class _FleetTally(RunSummary):
 
 def _answer(task: FleetTask, notes: list[str]) -> ClusterStatus:
     options = options_of(task.options)
-    query = plan_of(task.report)(options, ())
+    query = load_plan(task.report)(options, ())
     page, run_summary = query.page(), _FleetTally(options, notes.append)
     summary = summary_of(task.report)(task.cluster)
     context = RunContext(query, f"kubectl kres {task.report}", server_from_flags(options))

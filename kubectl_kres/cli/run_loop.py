@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import click
 
-from kubectl_kres.admission.base.versions import beyond_rules
+from kubectl_kres.admission.base.versions import version_caveat
 from kubectl_kres.cli.args.arguments import parse_named_objects
 from kubectl_kres.cli.args.flags import access_flags
 from kubectl_kres.cli.args.options import Options
@@ -167,7 +167,7 @@ class RunSummary:
             self._note_nothing(source)
         if (source.skipped or not self.complete) and not self._options.allow_partial:
             self._codes.add(Exit.PARTIAL)
-        assumed = beyond_rules(self._options.kube_version or source.store.origin.version)
+        assumed = version_caveat(self._options.kube_version or source.store.origin.version)
         if assumed and self.count and not self._version_assumed and self._options.output not in DOCUMENTS:
             self.note(f"assumed: {assumed}")
         return worst_code(self._codes)

@@ -28,7 +28,7 @@ from kubectl_kres.cluster.watch.feed import Feed
 from kubectl_kres.errors import ConfigError, UsageError
 from kubectl_kres.model.kinds import BOUND_PODS, Kind
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.snapshot.read import SnapshotFolder, moments
+from kubectl_kres.snapshot.read import SnapshotFolder, list_snapshots
 from kubectl_kres.store.store import Origin, Store
 from kubectl_kres.tui.data_feed import ReadOnce
 from kubectl_kres.tui.session import Session, Setting, SnapshotView
@@ -103,10 +103,10 @@ def _contexts(options: Options) -> tuple[str, ...]:
 
 def open_snapshot_session(options: Options) -> Session:
     """Return a session whose moment is that of the snapshot. Raises SnapshotError."""
-    return at_moment(options, ascii_only=options.ascii or not speaks_unicode())
+    return open_snapshot_view(options, ascii_only=options.ascii or not speaks_unicode())
 
 
-def at_moment(options: Options, view: SnapshotView | None = None, *, ascii_only: bool) -> Session:
+def open_snapshot_view(options: Options, view: SnapshotView | None = None, *, ascii_only: bool) -> Session:
     """Return the same; ``view``: where the snapshot stands among others. Raises SnapshotError."""
     source, _ = open_held(options)
     origin = source.store.origin
@@ -136,7 +136,7 @@ def at_moment(options: Options, view: SnapshotView | None = None, *, ascii_only:
 
 def newest(options: Options) -> Session:
     """Of ``--snapshot``, a folder. Raises UsageError, SnapshotError."""
-    result = moments(options.snapshot)
+    result = list_snapshots(options.snapshot)
     # Once: while the screen is drawn, standard output is another one.
     ascii_only = options.ascii or not speaks_unicode()
     return _open_snapshot(options, result, len(result.paths) - 1, ascii_only=ascii_only)
@@ -153,4 +153,4 @@ def _open_snapshot(options: Options, result: SnapshotFolder, number: int, *, asc
         for direction in (-1, 1)
     }
     view = SnapshotView(words, steps[-1], steps[1])
-    return at_moment(options._replace(snapshot=result.paths[number]), view, ascii_only=ascii_only)
+    return open_snapshot_view(options._replace(snapshot=result.paths[number]), view, ascii_only=ascii_only)

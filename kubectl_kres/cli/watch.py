@@ -71,7 +71,7 @@ class WatchedSource(LiveSource):
             self._feed.request_reads(self._requests)
         changes = self._feed.drain(self.store)
         if changes:
-            self._inputs.lay_over(self.store)
+            self._inputs.put_policies(self.store)
         return changes
 
     def stale_reads(self) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ class WatchedSource(LiveSource):
         self._requests |= dict.fromkeys(read_requests)
         super().fill(read_requests)
 
-    def fill_along(self, reads: Iterable[ReadRequest]) -> None:
+    def fill_in_order(self, reads: Iterable[ReadRequest]) -> None:
         """All at once, since it stays in the store."""
         self.fill(ReadRequest(read.kind, required=read.required) for read in reads)
 
@@ -125,7 +125,7 @@ class WatchedSource(LiveSource):
                 self.store,
                 Subject(ObjectRef(read_request.kind, "", read_request.namespace), self._kinds[read_request.kind]),
             )
-        if not covered.is_held:
+        if not covered.has_all_objects:
             raise covered.error()
         self._left_out[read_request] = covered.left_out
         self.skipped[:] = (each for left_out in self._left_out.values() for each in left_out)
@@ -244,7 +244,7 @@ class _Loop:
             self._causes |= dict.fromkeys(changes.added | changes.changed, False) | dict.fromkeys(changes.removed, True)
             if changes and quiet is None:
                 quiet = time.monotonic() + EVERY
-            self._tell_trouble()
+            self._print_trouble()
             time.sleep(TICK)
         return True
 
@@ -337,7 +337,7 @@ class _Loop:
                 print_stderr(f"Warning: {warning}")
         return done
 
-    def _tell_trouble(self) -> None:
+    def _print_trouble(self) -> None:
         trouble = self._source.stale_reads()
         if trouble == self._trouble:
             return

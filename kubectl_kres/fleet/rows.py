@@ -66,7 +66,7 @@ def int64(number: int) -> int | None:
     return number if -_INT64 <= number < _INT64 else None
 
 
-def number_of(name: str, amount: Quantity) -> tuple[int | None, str]:
+def parse_cell_amount(name: str, amount: Quantity) -> tuple[int | None, str]:
     """Return an amount of a resource as a whole number, and the unit that it counts: bytes, millicores or objects.
 
     None where it is beyond 64 bits. ``name``: of a resource or of a quota's line, as ``requests.memory``.

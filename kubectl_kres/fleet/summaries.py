@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from kubectl_kres.fleet.rows import FleetRow, number_of
+from kubectl_kres.fleet.rows import FleetRow, parse_cell_amount
 from kubectl_kres.quantity import ZERO, parse
 from kubectl_kres.reports.check.finding import SEVERITIES, CheckFinding
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
@@ -192,9 +192,9 @@ class QuotaSummary:
         self._quotas += 1
         for use in report.uses:
             self._count(report, use)
-            hard, unit = number_of(use.name, parse(use.hard))
+            hard, unit = parse_cell_amount(use.name, parse(use.hard))
             used, left = (
-                None if text is None else number_of(use.name, parse(text))[0] for text in (use.used, use.left)
+                None if text is None else parse_cell_amount(use.name, parse(text))[0] for text in (use.used, use.left)
             )
             yield QuotaRow(
                 self._cluster,
@@ -338,7 +338,7 @@ def _text(values: Mapping[str, str], name: str) -> str:
 
 
 def _number(values: Mapping[str, str], name: str) -> int | None:
-    return number_of(name, parse(_text(values, name)))[0]
+    return parse_cell_amount(name, parse(_text(values, name)))[0]
 
 
 def _other_resources(values: Mapping[str, str]) -> dict[str, str]:

@@ -194,7 +194,7 @@ OWN_NAMES = {"Job": "VolcanoJob"}
 _SENT = {own_name: kind for kind, own_name in OWN_NAMES.items()}
 
 
-def sent_as(kind: str) -> str:
+def served_kind_name(kind: str) -> str:
     """Return what a kind is called where it is sent, by the name that it has here."""
     return _SENT.get(kind, kind)
 

@@ -307,7 +307,7 @@ def _of_field(key: str, value: Any) -> Any:
     return _without_nulls(value)
 
 
-def on_wire(item: msgspec.Struct) -> dict[str, Any]:
+def to_wire(item: msgspec.Struct) -> dict[str, Any]:
     """Return an object as the server would write it. Numbers of a file, which are a kind of text, are texts."""
     try:
         raw: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(item, enc_hook=str))

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.model.kinds import OWN_NAMES, sent_as
+from kubectl_kres.model.kinds import OWN_NAMES, served_kind_name
 from kubectl_kres.model.objects import items, mapping
 
 
@@ -132,7 +132,7 @@ class PodPart(Struct, frozen=True):
 
 def parts_of(raw: Mapping[str, Any]) -> tuple[PodPart, ...] | None:
     """Return the templates of an object as sent; None for a kind that is not in the table."""
-    pod_places = PLACES.get((_group(raw), sent_as(str(raw.get("kind", "")))))
+    pod_places = PLACES.get((_group(raw), served_kind_name(str(raw.get("kind", "")))))
     if pod_places is None:
         return None
     return tuple(part for pod_place in pod_places for part in _parts_at_path(raw, pod_place))
@@ -167,7 +167,7 @@ def makes_none(raw: Mapping[str, Any]) -> bool:
 
 def has_places(group: str, kind: str) -> bool:
     """Return whether it is in the table where a kind of a group holds its templates."""
-    return (group, sent_as(kind)) in PLACES
+    return (group, served_kind_name(kind)) in PLACES
 
 
 def is_of_others(group: str) -> bool:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from kubectl_kres.admission.base.versions import CHANGES
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.scheduling import why_lines
+from kubectl_kres.render.scheduling import no_node_lines
 from kubectl_kres.render.text.line import Line, Tone, clip_text, columns, draw, tone_lines, wrap_text
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.headline import at_maximum
@@ -198,7 +198,7 @@ def _on_nodes(item: NodesForChange, width: int) -> Iterator[Line]:
     report = item.first
     if report is None:
         return
-    for text in why_lines(report):
+    for text in no_node_lines(report):
         yield from tone_lines("", wrap_text(text, width, first="    ", rest="      "))
     if report.preempts:
         text = f"less important pods could go for it on {', '.join(report.preempts)}"

@@ -9,7 +9,7 @@ from shlex import quote
 
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.render.pictures.holders import in_proportion
+from kubectl_kres.render.pictures.holders import divide_cells
 from kubectl_kres.render.text.line import Line, Tone, age_text, draw, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
@@ -19,7 +19,7 @@ from kubectl_kres.reports.common.explanation import FailedRead, RunState, Verdic
 from kubectl_kres.reports.common.parts import NodeReport, Severity
 from kubectl_kres.reports.common.resource_lists import join_words
 from kubectl_kres.reports.overview import AreaPart, Overview, OverviewArea, Problem
-from kubectl_kres.reports.rollout.wanted_pods import short_by
+from kubectl_kres.reports.rollout.wanted_pods import quota_shortfall
 
 #: Mark and tone of a severity.
 SIGNS: Mapping[Severity, tuple[str, Tone]] = {
@@ -48,7 +48,7 @@ CHECKED = "also what is about to be wrong"
 
 def area_bar(area: OverviewArea, *, ascii_only: bool) -> Line:
     """Return how its objects fare, in proportion; nothing where there is nothing to compare."""
-    widths = in_proportion([part.count for part in area.parts], BAR) if area.parts else []
+    widths = divide_cells([part.count for part in area.parts], BAR) if area.parts else []
     return [
         (SIGNS[part.severity][1] or "quiet", _cell(part, ascii_only=ascii_only) * width)
         for part, width in zip(area.parts, widths, strict=True)
@@ -314,7 +314,7 @@ def _finding(finding: Finding) -> str:
     name = source.name if source is not None else ""
     resource = brief_name(finding.resource)
     if finding.rule == "quota/exceeded":
-        return f"quota {name} -{short_by(finding)} {resource}"
+        return f"quota {name} -{quota_shortfall(finding)} {resource}"
     if finding.rule == "quota/must-specify":
         return f"quota {name} requires {resource}"
     if finding.rule in _BOUNDS and finding.limit and finding.asked:

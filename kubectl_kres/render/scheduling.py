@@ -129,7 +129,7 @@ def reason_text(report: NodeReport) -> str:
     return report.rejection or "; ".join(f"{group.count} {_group(group)}" for group in report.groups)
 
 
-def why_lines(report: NodeReport) -> Iterator[str]:
+def no_node_lines(report: NodeReport) -> Iterator[str]:
     """Why no node takes the pod, and what the nearest one lacks."""
     yield reason_text(report)
     if report.nearest is not None:

@@ -24,9 +24,9 @@ from kubectl_kres.admission.request.pod_objects import (
     Creation,
     job_raw,
     objects_of,
-    of_struct,
     refusals_of,
     revision_raw,
+    struct_as_json,
 )
 from kubectl_kres.errors import QuantityError, UsageError
 from kubectl_kres.model.objects import ObjectRef
@@ -124,7 +124,7 @@ Raw = Mapping[str, Any]
 _COUNTS_FINISHED = "count/pods"
 
 
-def account_of(store: Store, subject: Subject, analysis: Analysis) -> Account | None:
+def build_account(store: Store, subject: Subject, analysis: Analysis) -> Account | None:
     """Return the account; None where no policy of the namespace looks at anything that is made beside the pods. Raises
     Unparsable.
     """
@@ -200,7 +200,7 @@ def pod_step(pod: Pod, outcomes: Sequence[Outcome], maker: ObjectRef, policies: 
 def with_objects(store: Store, subject: Subject, analysis: Analysis) -> Analysis:
     """Return the analysis with its account, and refused where what is made for a pod is: such a pod never starts."""
     try:
-        account = account_of(store, subject, analysis)
+        account = build_account(store, subject, analysis)
         if account is None:
             return analysis
         gaps = (
@@ -307,7 +307,7 @@ def _review_created_object(subject: Subject, analysis: Analysis, made: Callable[
     policies, raw, owner = analysis.policies.policies, subject.raw, analysis.manifest.owner
     if policies.reviewer is None or (raw is None and owner is None):
         return ObjectReview({})
-    maker = raw if raw is not None else of_struct(owner, subject.kind.api_version, subject.ref.kind)
+    maker = raw if raw is not None else struct_as_json(owner, subject.kind.api_version, subject.ref.kind)
     return policies.review(made(maker, subject.ref.name), analysis.server, whole=raw is not None)
 
 

@@ -24,13 +24,13 @@ from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.common.system import kinds_of
 from kubectl_kres.reports.explain.all_states import PodStates, all_states, states_in_store
 from kubectl_kres.reports.namespace.explain_policy import effective_limits
-from kubectl_kres.reports.pod.events import refused_since
-from kubectl_kres.reports.pod.verdict import word_of
+from kubectl_kres.reports.pod.events import refusal_start_text
+from kubectl_kres.reports.pod.verdict import outcome_word
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
 from kubectl_kres.reports.quota.denied import Denied, denied_needs, find_refusal, subjects_of
 from kubectl_kres.reports.quota.quota_report import QuotaReport, QuotaUse, quota_reports
-from kubectl_kres.reports.remedies.commands import commands, keeper_of, usage_command
+from kubectl_kres.reports.remedies.commands import commands, named_manager_sentence, usage_command
 from kubectl_kres.reports.remedies.words import join_words, sentence
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.systems import modules
@@ -224,7 +224,7 @@ def _quota_remedies(context: AreaInput, problem: Problem) -> tuple[Remedy, ...]:
     edits = tuple(
         RaiseQuota(problem.subject, f"spec.hard[{use.name}]", use.name, use.used or "", from_=use.hard) for use in over
     )
-    kept = keeper_of(problem.subject, quota.metadata)
+    kept = named_manager_sentence(problem.subject, quota.metadata)
     excess = join_words([f"{-parse(use.left or '0')} of {use.name}" for use in over])
     command_texts = commands(context.store.origin, edits, {problem.subject: kept} if kept else {})
     question = usage_command(context.store.origin, problem.subject)
@@ -290,10 +290,10 @@ def refused_area(refusals: Iterable[Denied | None]) -> OverviewArea:
 def _refusal(denied: Denied) -> Problem:
     pods, verdict = denied.replicas, denied.verdict
     missing, wanted_count = (pods.missing_pods, pods.wanted) if pods is not None else (max(1, verdict.missing),) * 2
-    word = word_of(denied.verdict)
+    word = outcome_word(denied.verdict)
     # Refused before and not any more: the controller tries again by itself.
     again = word in {"admitted", "full"}
-    since = refused_since(denied.seen) or (denied.seen[0].time if denied.seen else "")
+    since = refusal_start_text(denied.seen) or (denied.seen[0].time if denied.seen else "")
     return Problem(
         "refused",
         denied.subject,

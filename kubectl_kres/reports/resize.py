@@ -16,7 +16,7 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.draft import SIDES, Draft, Quantities, parse_list
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, Server, invalid, invalid_object
-from kubectl_kres.admission.pod.aggregate import class_of, of_pod
+from kubectl_kres.admission.pod.aggregate import compute_class, sum_pod
 from kubectl_kres.admission.pod.defaulting import decoded_draft
 from kubectl_kres.admission.resize import RESIZABLE, Change, changes, same_containers
 from kubectl_kres.admission.resize import resize as put_resize
@@ -320,8 +320,8 @@ def resize(store: Store, subject: Subject, patch: Any, options: EvaluationOption
         tuple(dict.fromkeys(change.container for change in changed if change.restart)),
         tuple(_list_sums(before, first.draft, node)) if same and first.draft is not None else (),
         first.charges,
-        old.status.qos_class or class_of(before),
-        class_of(first.draft) if same and first.draft is not None else "",
+        old.status.qos_class or compute_class(before),
+        compute_class(first.draft) if same and first.draft is not None else "",
         old.spec.node_name,
         ignored,
         (
@@ -390,7 +390,7 @@ def _list_sums(before: Draft, after: Draft, node: Node | None) -> Iterator[Sum]:
     room = parse_list(node.status.allocatable, "status.allocatable") if node is not None else {}
     for resource in RESIZABLE:
         for side in reversed(SIDES):
-            previous, is_ = (_text(of_pod(draft, side), resource) for draft in (before, after))
+            previous, is_ = (_text(sum_pod(draft, side), resource) for draft in (before, after))
             if previous is not None or is_ is not None:
                 bound = _text(room, resource) if side == "requests" else None
                 none = "0" if side == "requests" else ""

@@ -22,8 +22,8 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import Fact, FailedRead, find_unread, normalize_message
 from kubectl_kres.reports.common.parts import Record, Severity
 from kubectl_kres.reports.common.replicas import controller
-from kubectl_kres.reports.common.system import TimelineEvent, describe, history_of, kinds_of, systems
-from kubectl_kres.reports.pod.events import event_facts, of_pod, stuck_facts
+from kubectl_kres.reports.common.system import TimelineEvent, describe, kinds_of, object_history, systems
+from kubectl_kres.reports.pod.events import event_facts, pod_facts, stuck_facts
 from kubectl_kres.store.store import ReadRequest, Store
 
 #: The reasons that are ours; all others are the cluster's own words, as FailedCreate.
@@ -135,7 +135,7 @@ class PodNews:
     def add(self, pod: Pod) -> None:
         """Add the facts of a pod, which is not kept."""
         self._owners[pod.metadata.namespace, pod.metadata.name] = controller(pod)
-        self.happenings.extend(TimelineEvent(fact, _severity(fact)) for fact in of_pod(pod))
+        self.happenings.extend(TimelineEvent(fact, _severity(fact)) for fact in pod_facts(pod))
 
     def workload(self, store: Store, ref: ObjectRef) -> ObjectRef:
         """Return what made a pod; any other object is returned itself."""
@@ -238,7 +238,7 @@ def _edits(store: Store, namespace: str) -> Iterator[TimelineEntry]:
 
 def _of_systems(store: Store, namespace: str) -> Iterator[TimelineEvent]:
     for _, item in _objects(store, kinds_of("events"), namespace):
-        history = history_of(item)
+        history = object_history(item)
         yield from history.events if history is not None else ()
 
 

@@ -76,7 +76,9 @@ NO_NODES = "no nodes available to schedule pods"
 _AFTER_CLAIMS = frozenset({"DynamicResources", "NodeDeclaredFeatures"})
 
 
-def sentence_of(pod: SchedulingPod, answer: FilterAnswer, preemption: Preemption, nodes: int, minor: int) -> str | None:
+def scheduler_sentence(
+    pod: SchedulingPod, answer: FilterAnswer, preemption: Preemption, nodes: int, minor: int
+) -> str | None:
     """Return the message of the condition; None where it depends on what is not computed.
 
     From 1.37 on it names the node and the number of pods that go for the pod.
@@ -171,7 +173,7 @@ def schedule(
     preemption, complete = _preempt(pod, cluster, answer, promised)
     if not complete and not gated:
         return Scheduling(answer, preemption, None)
-    sentence = sentence_of(pod, answer, preemption, len(cluster.nodes), cluster.world.minor)
+    sentence = scheduler_sentence(pod, answer, preemption, len(cluster.nodes), cluster.world.minor)
     return Scheduling(answer, preemption, sentence)
 
 

@@ -28,13 +28,13 @@ from kubectl_kres.scheduling.selectors import matches, selector_matches, topolog
 _BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 
 
-def class_of(claim: StorageClaim) -> str:
+def claim_class_name(claim: StorageClaim) -> str:
     """Return the name of a claim's storage class; empty: none. Source: GetPersistentVolumeClaimClass."""
     beta = (claim.metadata.annotations or {}).get(_BETA_CLASS)
     return beta if beta is not None else claim.spec.storage_class_name or ""
 
 
-def capacity_of(claim: StorageClaim) -> int:
+def requested_bytes(claim: StorageClaim) -> int:
     """Bytes that a claim asks for."""
     requests = claim.spec.resources.requests if claim.spec.resources is not None else None
     return _bytes((requests or {}).get("storage", "0"))
@@ -52,7 +52,7 @@ def _bytes(value: object) -> int:
         return 0
 
 
-def room_of(capacity: CSIStorageCapacity) -> int:
+def maximum_bytes(capacity: CSIStorageCapacity) -> int:
     """Bytes that the largest volume may have; -1: there is no room. Source: volumeLimit."""
     limit = capacity.maximum_volume_size if capacity.maximum_volume_size is not None else capacity.capacity
     return -1 if limit is None else _bytes(limit)
@@ -77,7 +77,7 @@ def find_volume(
         is_bound = _is_bound_to_claim(volume, claim)
         if volume.metadata.name in taken or (spec.claim_ref is not None and not is_bound):
             continue
-        if capacity < capacity_of(claim) or not _has_same_modes(volume, claim):
+        if capacity < requested_bytes(claim) or not _has_same_modes(volume, claim):
             continue
         if volume.metadata.deletion_timestamp is not None:
             continue
@@ -106,7 +106,7 @@ def _is_bound_to_claim(volume: PersistentVolume, claim: StorageClaim) -> bool:
 
 def _is_free(volume: PersistentVolume, claim: StorageClaim) -> bool:
     """Return whether a volume of nobody can be bound to the claim."""
-    if volume.status.phase != "Available" or volume.spec.storage_class_name != class_of(claim):
+    if volume.status.phase != "Available" or volume.spec.storage_class_name != claim_class_name(claim):
         return False
     if claim.spec.selector is not None and not matches(claim.spec.selector, volume.metadata.labels or {}):
         return False
@@ -185,7 +185,7 @@ def waits_for_consumer(claim: scheduling.StorageClaim, world: scheduling.Schedul
     """Return whether the claim waits for its first consumer. Source: component-helpers pv_helpers.go
     IsDelayBindingMode.
     """
-    storage_class = world.classes.get(class_of(claim))
+    storage_class = world.classes.get(claim_class_name(claim))
     return storage_class is not None and storage_class.volume_binding_mode == WAITS_FOR_CONSUMER
 
 
@@ -199,7 +199,7 @@ class _Binding(Filter):
         world: scheduling.SchedulingWorld,
     ) -> None:
         self._bound_claims, self._unbound, self._world = bound, unbound, world
-        wanted = {class_of(claim) for claim in unbound}
+        wanted = {claim_class_name(claim) for claim in unbound}
         self._volumes: Mapping[str, list[scheduling.PersistentVolume]] = {
             name: sorted(
                 (volume for volume in world.volumes.values() if volume.spec.storage_class_name == name),
@@ -256,8 +256,8 @@ class _Binding(Filter):
     ) -> Iterator[scheduling.StorageClaim]:
         """Claims that no volume there matches, the smallest claim choosing first."""
         chosen: set[str] = set()
-        for claim in sorted(claims, key=capacity_of):
-            volume = find_volume(claim, self._volumes[class_of(claim)], node, chosen)
+        for claim in sorted(claims, key=requested_bytes):
+            volume = find_volume(claim, self._volumes[claim_class_name(claim)], node, chosen)
             if volume is None:
                 yield claim
             else:
@@ -266,7 +266,7 @@ class _Binding(Filter):
     def _provisions(self, claims: Iterable[scheduling.StorageClaim], node: NodeInfo) -> tuple[bool, bool]:
         """Source: checkVolumeProvisions."""
         for claim in claims:
-            storage_class = self._world.classes.get(class_of(claim))
+            storage_class = self._world.classes.get(claim_class_name(claim))
             if storage_class is None:
                 raise UncomputedFilter(f"the storage class of claim {claim.metadata.name}")
             if storage_class.provisioner in {"", NO_PROVISIONER}:
@@ -284,10 +284,10 @@ class _Binding(Filter):
         driver = self._world.drivers.get(storage_class.provisioner)
         if driver is None or not driver.spec.storage_capacity:
             return True
-        size = capacity_of(claim)
+        size = requested_bytes(claim)
         return any(
             capacity.storage_class_name == storage_class.metadata.name
-            and room_of(capacity) >= size
+            and maximum_bytes(capacity) >= size
             and matches(capacity.node_topology, node.labels)
             for capacity in self._world.capacities
         )

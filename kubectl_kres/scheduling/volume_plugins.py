@@ -17,7 +17,7 @@ from kubectl_kres.scheduling.node_info import (
     Rejection,
     SchedulingCluster,
 )
-from kubectl_kres.scheduling.volume_binding import WAITS_FOR_CONSUMER, claim_name, class_of, not_found
+from kubectl_kres.scheduling.volume_binding import WAITS_FOR_CONSUMER, claim_class_name, claim_name, not_found
 
 ONE_POD = "ReadWriteOncePod"
 _IN_USE = (
@@ -209,7 +209,7 @@ def _attachable(namespace: str, names: Iterable[str], world: scheduling.Scheduli
             continue
         volume = world.volumes.get(claim.spec.volume_name) if claim.spec.volume_name else None
         if volume is None:
-            storage_class = world.classes.get(class_of(claim))
+            storage_class = world.classes.get(claim_class_name(claim))
             if storage_class is not None and storage_class.provisioner:
                 drivers[f"{storage_class.provisioner}/{namespace}/{name}"] = storage_class.provisioner
         elif volume.spec.csi is not None:
@@ -256,7 +256,7 @@ def _volume_of(
     if name:
         volume = world.volumes.get(name)
         return volume if volume is not None else f'persistentvolume "{name}" not found'
-    class_name = class_of(claim)
+    class_name = claim_class_name(claim)
     if not class_name:
         return "PersistentVolumeClaim had no pv name and storageClass name"
     storage_class = world.classes.get(class_name)

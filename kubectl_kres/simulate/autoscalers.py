@@ -31,7 +31,7 @@ from kubectl_kres.simulate.state import (
     WorkloadState,
     World,
     count,
-    wanted_of,
+    count_wanted_pods,
     with_pod,
 )
 from kubectl_kres.simulate.tables import Tables
@@ -97,8 +97,8 @@ def updater_pass(
         return state, UpdaterPass(target, "no-pods")
     run = _Run(tables, look_up, state, index, autoscaler)
     for group in groups:
-        run.go_over(group)
-    return run.state, structs.replace(run.done(), target=target, wanted=wanted_of(workload))
+        run.visit_pods(group)
+    return run.state, structs.replace(run.done(), target=target, wanted=count_wanted_pods(workload))
 
 
 def _groups(workload: WorkloadState) -> Iterator[_Group]:
@@ -162,11 +162,11 @@ class _Run:
             self.healthy,
         )
 
-    def go_over(self, group: _Group) -> None:
+    def visit_pods(self, group: _Group) -> None:
         """Evict what is outside of the recommendation, as far as it may; what can be resized instead is."""
         running = sum(group.pods.values())
         self.running += running
-        by_shape = {shape: checked for shape in group.pods if (checked := self._judge_pods(shape)) is not None}
+        by_shape = {shape: checked for shape in group.pods if (checked := self._decide_evictions(shape)) is not None}
         moved = sorted(
             (shape for shape, checked in by_shape.items() if checked.evicted),
             key=lambda shape: by_shape[shape].sort_key,
@@ -177,7 +177,7 @@ class _Run:
         outside = [shape for shape, checked in by_shape.items() if checked.outside]
         if outside and not self.values:
             self.values = tuple(map(_texts, by_shape[(moved or outside)[0]].outside))
-        budget = updater.budget_of(self.autoscaler, group.wanted, self._healthy(group))
+        budget = updater.disruption_budget(self.autoscaler, group.wanted, self._healthy(group))
         if running < budget.least:
             self.few = self.few or bool(moved)
             return
@@ -241,10 +241,10 @@ class _Run:
             decode_object({**outcome.object, "kind": "Pod"}, Pod), shape_fields(outcome.object), world
         )
 
-    def _judge_pods(self, shape: int) -> updater.JudgedPod | None:
+    def _decide_evictions(self, shape: int) -> updater.EvictionDecision | None:
         """Return what the updater finds of pods of a shape; None: it stops at them."""
         try:
-            return updater.judged_pod(self.autoscaler, _slots(self.tables.shapes[shape].stored), self.limits)
+            return updater.decide_eviction(self.autoscaler, _slots(self.tables.shapes[shape].stored), self.limits)
         except (WebhookFault, Unparsable):
             return None
 

@@ -13,8 +13,8 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.capsule.model import ResourcePoolClaim
 from kubectl_kres.capsule.replay import events
 from kubectl_kres.capsule.replay.world import PoolWorld as Pools
-from kubectl_kres.capsule.replay.world import world_of as pools_of
-from kubectl_kres.capsule.rules.conditions import in_use
+from kubectl_kres.capsule.replay.world import build_pool_world as pools_of
+from kubectl_kres.capsule.rules.conditions import is_in_use
 from kubectl_kres.capsule.rules.webhooks import RELEASE
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ManagedMetadata, Raw, decode_object
@@ -22,7 +22,7 @@ from kubectl_kres.model.objects import Namespace as NamespaceObject
 from kubectl_kres.simulate import change
 from kubectl_kres.simulate.explore import MOST_STATES, FinalStates
 from kubectl_kres.simulate.final_states import FinalState
-from kubectl_kres.simulate.live import OF_CLUSTER, class_of, raw_of, state_of, world_of
+from kubectl_kres.simulate.live import OF_CLUSTER, build_world, raw_of, state_of, with_binding_mode
 from kubectl_kres.simulate.moves import Kubelet, State
 from kubectl_kres.simulate.plugins import POLICIES, parameters_of
 from kubectl_kres.simulate.requests import StepAnswer
@@ -190,12 +190,12 @@ class ClusterChange:
 
     def __iter__(self) -> Iterator[tuple[str, ClusterStates, ClusterStates]]:
         maximum = min(self.most, max(LEAST_STATES, MOST_OVER_ALL // max(1, len(self._spaces))))
-        classes = [class_of(item, self.store) for kind in OF_CLUSTER for item in self.store.all(kind)]
+        classes = [with_binding_mode(item, self.store) for kind in OF_CLUSTER for item in self.store.all(kind)]
         steps, evaluated = _by_namespace(self._internal), EvaluatedPods()
         for space in self._spaces:
             local = self._local(steps, space)
             here = [step for _, step in local]
-            world = world_of(self.store, space, classes)
+            world = build_world(self.store, space, classes)
             namespace = NamespaceSimulation(self.server, world, here, evaluated, partial(parameters, self.store))
             start = state_of(namespace, world, self.store, space, seen=self.seen)
             rest = _as_is(start)
@@ -235,7 +235,7 @@ class ClusterChange:
         return local.number if step.in_namespace else -1, step
 
 
-def carried_out(
+def simulate_steps(
     store: Store,
     steps: Sequence[PlacedStep],
     server: Server,
@@ -260,9 +260,9 @@ def carried_out(
     )
 
 
-def at_rest(store: Store, server: Server, spaces: Iterable[str], *, seen: bool = False) -> ClusterStates:
+def current_final_states(store: Store, server: Server, spaces: Iterable[str], *, seen: bool = False) -> ClusterStates:
     """Return the namespaces of a store as they come to rest when nobody changes anything."""
-    return carried_out(store, (), server, spaces, seen=seen).before
+    return simulate_steps(store, (), server, spaces, seen=seen).before
 
 
 def _expected_container_lines(spaces: Mapping[str, Mapping[Key, str]]) -> Iterator[str]:
@@ -396,7 +396,7 @@ def _through_capsule(
         sent[number] = SentStep(number + 1, label, _format_step(step), kind, name, placed_step.namespace, answers)
         result += _changed_quotas(pools, worlds[0])
         if kind == "Namespace" and isinstance(step, change.Delete):
-            objects = world_of(store, name).objects
+            objects = build_world(store, name).objects
             result += [_Local(change.Delete(*key), name) for key in objects if key[0] not in _OF_NO_NAMESPACE]
         elif kind == "Namespace" and name in worlds[0].namespaces:
             # Its labels say which standard of Pod Security is enforced, and which policies are bound to it.
@@ -450,7 +450,7 @@ def _replay_step(
 
 def _is_idle_release(step: change.Patch, claim: ResourcePoolClaim) -> bool:
     """Return whether a claim is to be released that no pod uses. Source: capsule claim_mutating.go."""
-    return _is_release(step) and not in_use(claim)
+    return _is_release(step) and not is_in_use(claim)
 
 
 def _is_release(step: change.Patch) -> bool:

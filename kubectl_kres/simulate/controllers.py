@@ -290,7 +290,7 @@ def template_of(state: StatefulSetState, ordinal: int) -> int:
     return state.template
 
 
-def taken_down(state: StatefulSetState) -> StatefulSetState | None:
+def delete_replaced_pods(state: StatefulSetState) -> StatefulSetState | None:
     """Return the set after pods were deleted: those beyond its ordinals, then those that an update replaces. None: none
     is.
 

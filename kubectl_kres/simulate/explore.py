@@ -26,9 +26,9 @@ from kubectl_kres.simulate.state import (
     Workloads,
     WorkloadState,
     count,
+    count_wanted_pods,
     pods_of,
     shapes_of,
-    wanted_of,
 )
 
 #: What one of a workload's next pods costs, and the measures for which it states nothing: one of these must have room.
@@ -171,7 +171,7 @@ class RoomDemand:
                     return None
                 if kept_revisions(workload) is not workload.revisions:
                     return None
-                if controllers.taken_down(workload) is not None:
+                if controllers.delete_replaced_pods(workload) is not None:
                     return None
                 return {
                     controllers.template_of(workload, ordinal) for ordinal in controllers.missing_ordinals(workload)
@@ -191,7 +191,7 @@ class RoomDemand:
 
     def _growth(self, state: State, workload: WorkloadState) -> dict[int, int]:
         """Return the most that a workload can still ask for."""
-        maximum = wanted_of(workload) + getattr(workload, "surge", 0)
+        maximum = count_wanted_pods(workload) + getattr(workload, "surge", 0)
         more = maximum if isinstance(workload, DeploymentState) else max(0, maximum - pods_of(workload))
         grown: dict[int, int] = {}
         world = self.tables.worlds[state.world]
@@ -208,7 +208,7 @@ class RoomDemand:
             world = self.tables.worlds[state.world]
             raw = world.objects.get(("StatefulSet", getattr(workload, "name", "")), {})
             result = (self.tables.claim_cost(raw, claim, world) for claim in claims)
-            costs += [(cost, wanted_of(workload)) for cost in result if cost is not None]
+            costs += [(cost, count_wanted_pods(workload)) for cost in result if cost is not None]
         for cost, times in costs:
             for number, amount in cost:
                 grown[number] = grown.get(number, 0) + amount * times
@@ -378,7 +378,9 @@ class Explorer:
             sent = list(self.requests.apply_step(state, pending))
             moves.extend(sent)
             if between and isinstance(pending, Delete):
-                moves.extend(after for answered in sent for after in self.controllers.under_way(state, answered))
+                moves.extend(
+                    after for answered in sent for after in self.controllers.interleave_restarts(state, answered)
+                )
         return moves
 
     def _limits(self, state: State) -> tuple[int | None, ...]:
@@ -423,7 +425,7 @@ class Explorer:
                 after = sync_deployment(workload, may_create=lambda: True)
                 if after is not None:
                     made[index] = after
-        return state._replace(workloads=state.workloads.having_all(made)) if made else None
+        return state._replace(workloads=state.workloads.with_replaced(made)) if made else None
 
     def _sample_final_states(self, starts: Sequence[State]) -> Iterator[State]:
         """Rests after some orders, the same ones each time: the first comes first, the last does, then by lot."""

@@ -27,12 +27,12 @@ from kubectl_kres.simulate.state import (
     World,
     count,
     count_outdated,
+    count_updated_pods,
+    count_wanted_pods,
     pods_of,
     ready,
     revision_of,
     shapes_of,
-    updated_of,
-    wanted_of,
 )
 from kubectl_kres.simulate.tables import claim_raw
 
@@ -153,7 +153,7 @@ class StateReader:
             return known[1]
         refused = tuple(self._list_refused(key, workload, state, world, policies))
         kind, name = key
-        base = FinalWorkload(kind, name, wanted_of(workload), pods_of(workload), 0, refused=refused)
+        base = FinalWorkload(kind, name, count_wanted_pods(workload), pods_of(workload), 0, refused=refused)
         fields: dict[str, Any] = {"stored": tuple(self._list_stored_pods(workload))}
         match workload:
             case DeploymentState():
@@ -301,7 +301,7 @@ def _deployment(workload: DeploymentState) -> dict[str, Any]:
     )
     return {
         "ready": sum(ready(item.pods) for item in workload.sets),
-        "updated": updated_of(workload),
+        "updated": count_updated_pods(workload),
         "behind": count_outdated(workload),
         "newest": FinalReplicaSet(new.wanted, count(new.pods)) if new is not None else None,
         "older": older,
@@ -315,7 +315,7 @@ def _stateful_set(workload: StatefulSetState) -> dict[str, Any]:
     )
     return {
         "ready": sum(1 for replica in workload.pods if replica.ready),
-        "updated": updated_of(workload),
+        "updated": count_updated_pods(workload),
         "behind": count_outdated(workload),
         "names": names,
         "updated_names": newest,

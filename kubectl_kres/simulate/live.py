@@ -13,7 +13,7 @@ import msgspec
 from kubectl_kres.admission.base.draft import Unparsable, parse_list
 from kubectl_kres.admission.quota.usage import ALIASES, IN_EVERY_NAMESPACE
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import ManagedMetadata, Metadata, OwnerReference, Raw, ResourceQuota, mapping, on_wire
+from kubectl_kres.model.objects import ManagedMetadata, Metadata, OwnerReference, Raw, ResourceQuota, mapping, to_wire
 from kubectl_kres.model.pod import DetailedContainer, DetailedSpec, DetailedTemplate, Pod, PodSpec, PodStatus
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.simulate.moves import State
@@ -77,10 +77,10 @@ _ENDED = frozenset({"Succeeded", "Failed"})
 def raw_of(item: Any) -> dict[str, Any]:
     """Return an object that was read as JSON has it, as far as it was kept."""
     kind = BY_KIND[item.kind]
-    return {**on_wire(item), "kind": kind.kind, "apiVersion": kind.api_version}
+    return {**to_wire(item), "kind": kind.kind, "apiVersion": kind.api_version}
 
 
-def class_of(item: Any, store: Store) -> dict[str, Any]:
+def with_binding_mode(item: Any, store: Store) -> dict[str, Any]:
     """Return an object of the cluster. A storage class of which an old snapshot does not tell is taken to let claims
     grow.
     """
@@ -89,7 +89,7 @@ def class_of(item: Any, store: Store) -> dict[str, Any]:
     return {**raw, "allowVolumeExpansion": True} if untold else raw
 
 
-def world_of(store: Store, namespace: str, classes: Sequence[Raw] | None = None) -> World:
+def build_world(store: Store, namespace: str, classes: Sequence[Raw] | None = None) -> World:
     """Return the objects of a namespace; ReplicaSets and Jobs that another object made are that one's.
 
     ``classes``: those of the cluster, where they are known already; worlds that share them are reported to be alike by
@@ -99,7 +99,7 @@ def world_of(store: Store, namespace: str, classes: Sequence[Raw] | None = None)
     for kind in (*IN_NAMESPACE, *OF_RUNS):
         result += [raw_of(item) for item in store.all(kind, namespace) if kind not in CONTROLLED or not _owner(item)]
     if classes is None:
-        classes = [class_of(item, store) for kind in OF_CLUSTER for item in store.all(kind)]
+        classes = [with_binding_mode(item, store) for kind in OF_CLUSTER for item in store.all(kind)]
     result += classes
     result += autoscaling_of(store, namespace)
     stored_object = store.get("Namespace", namespace)
@@ -205,10 +205,10 @@ class _Reading:
             key = (owner.kind, owner.name) if owner is not None else ("Pod", pod.metadata.name)
             if pod.status.phase in _ENDED:
                 ended[shape] += 1
-                self._told_alone(pod, self.tables.finished_cost(shape))
+                self._note_deleted_pod(pod, self.tables.finished_cost(shape))
             else:
                 present[shape] += 1
-                self._told_alone(pod, () if owner is not None else self.tables.shapes[shape].cost)
+                self._note_deleted_pod(pod, () if owner is not None else self.tables.shapes[shape].cost)
                 if pod.metadata.deletion_timestamp is None:
                     self._pods[key].append((pod, shape))
                     if ("Pod", pod.metadata.name) in self.deleted:
@@ -220,20 +220,20 @@ class _Reading:
         for shape, number in ended.items():
             state = state.with_charge(self.tables.finished_cost(shape), number)
         workloads = Workloads.from_items(self._workloads())
-        self._told_whose({key for key, _ in workloads})
+        self._note_owners({key for key, _ in workloads})
         for _, item in workloads:
             state = state.with_charge(self.tables.revision_cost(item), revisions_of(item))
         state = state.with_charge(self.tables.count_cost(CONTROLLER_REVISION[1]), self._of_daemon_sets())
         for resource in {name.removeprefix("count/") for name in IN_EVERY_NAMESPACE}:
             state = state.with_charge(self.tables.count_cost(resource))
-        return self._as_told(state._replace(workloads=workloads, claims=frozenset(self._claims())))
+        return self._with_quota_usage(state._replace(workloads=workloads, claims=frozenset(self._claims())))
 
-    def _told_alone(self, pod: Pod, cost: Cost) -> None:
+    def _note_deleted_pod(self, pod: Pod, cost: Cost) -> None:
         if ("Pod", pod.metadata.name) in self.deleted:
             key = "Pod", pod.metadata.name
             self.tables.made[key] = Maker(key, alone=cost)
 
-    def _told_whose(self, workloads: Container[Key]) -> None:
+    def _note_owners(self, workloads: Container[Key]) -> None:
         """Note of pods and ReplicaSets that steps delete whose they are."""
         for name, (deployment, template) in self._sets_of.items():
             if ("ReplicaSet", name) in self.deleted:
@@ -248,7 +248,7 @@ class _Reading:
     def _claims(self) -> Iterator[str]:
         return (item.metadata.name for item in self.store.all("PersistentVolumeClaim", self.name))
 
-    def _as_told(self, state: State) -> State:
+    def _with_quota_usage(self, state: State) -> State:
         """With what the quotas' status says, and held against what it says."""
         used, limits = list(state.used), list(state.limits)
         quotas = [*self.store.all("ResourceQuota", self.name)]
@@ -284,7 +284,7 @@ class _Reading:
         # Those that ``Lean`` found alike share their parts.
         same = (id(pod.spec), id(pod.status))
         if same not in self._equal_shapes:
-            key = _told_apart(pod)
+            key = _shape_key(pod)
             if key not in self._shapes:
                 alive = msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, phase="Running"))
                 self._shapes[key] = self.tables.shape_of_pod(alive, shape_fields(parts_of(pod)), self.world)
@@ -415,7 +415,7 @@ class _Reading:
             if not _owned_by(item, key):
                 continue
             if not (seen and name == newest):
-                template = mapping(mapping(on_wire(item.data), "spec"), "template")
+                template = mapping(mapping(to_wire(item.data), "spec"), "template")
                 number = self.tables.template(key, template)
                 if seen and number == present:
                     number = self.tables.template(key, _add_revision_label(template, name))
@@ -441,7 +441,7 @@ def _find_webhook_refusal(raw: Raw) -> str:
     return ""
 
 
-def _told_apart(pod: Pod) -> bytes:
+def _shape_key(pod: Pod) -> bytes:
     """Return what tells shapes of pods apart, as bytes: names, resources, and what scopes of quotas ask for."""
     spec, status = pod.spec, pod.status
     return _ENCODE(
@@ -478,7 +478,7 @@ class LeanPods:
         self._namespaces: dict[str, str] = {}
 
     def __call__(self, pod: Pod) -> Pod:
-        spec, status = self._parts.setdefault((_told_apart(pod), pod.status.phase), (pod.spec, pod.status))
+        spec, status = self._parts.setdefault((_shape_key(pod), pod.status.phase), (pod.spec, pod.status))
         meta = pod.metadata
         revision = (meta.labels or {}).get(_REVISION)
         owner = _owner(pod)

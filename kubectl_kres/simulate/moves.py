@@ -133,7 +133,9 @@ class Controllers:
                 settled &= all(count(item.pods) == item.wanted for item in workload.sets)
                 return settled and sync_deployment(workload, may_create=lambda: True) is None
             case StatefulSetState():
-                rests = not controllers.missing_ordinals(workload) and controllers.taken_down(workload) is None
+                rests = (
+                    not controllers.missing_ordinals(workload) and controllers.delete_replaced_pods(workload) is None
+                )
                 rests &= kept_revisions(workload) is workload.revisions
                 return rests and not self.tables.lacks_revision(workload)
             case JobState() if not workload.ended and self.kubelet.jobs != "run":
@@ -233,7 +235,7 @@ class Controllers:
                 next_state = state.with_entry(position, workload._replace(sets=sets))
                 yield next_state.with_charge(self.tables.shapes[shape].cost, number)
 
-    def under_way(self, before: State, after: State) -> Iterator[State]:
+    def interleave_restarts(self, before: State, after: State) -> Iterator[State]:
         """After a step that deleted a pod of a parallel StatefulSet: another one, which had no room, may come first.
 
         A round that had begun before takes the deleted pod for present, and goes on with those behind it.
@@ -269,7 +271,7 @@ class Controllers:
                 next_workload = workload._replace(revisions=(*workload.revisions, workload.template))
                 yield state.with_entry(index, next_workload).with_charge(cost)
             return
-        after = controllers.taken_down(workload)
+        after = controllers.delete_replaced_pods(workload)
         if after is not None:
             kept = set(after.pods)
             next_state = state.with_entry(index, after)

@@ -30,11 +30,11 @@ from kubectl_kres.simulate.state import (
     Workloads,
     WorkloadState,
     count,
+    count_updated_pods,
+    count_wanted_pods,
     pods_of,
     shapes_of,
     template_raw,
-    updated_of,
-    wanted_of,
 )
 
 #: States that are looked at for rollouts that are under way together, and for all that are asked about in one rest, of
@@ -197,7 +197,7 @@ class _Restarts:
         new = [self.tables.shapes[shape] for number in templates for shape in self.tables.options(number, world)]
         costs_of_pods = [(dict(self.tables.shapes[number].cost), many) for number, many in shapes_of(workload)]
         costs = [*(cost for cost, _ in costs_of_pods), *(dict(shape.cost) for shape in new)]
-        maximum = wanted_of(workload) + getattr(workload, "surge", 0)
+        maximum = count_wanted_pods(workload) + getattr(workload, "surge", 0)
         for measure in dict.fromkeys(measure for cost in costs for measure in cost):
             if self.state.limits[measure] is not None:
                 used = sum(cost.get(measure, 0) * many for cost, many in costs_of_pods)
@@ -240,7 +240,7 @@ class _Restarts:
         """Return how many pods are updated, in each end."""
         final_states = self._simulate_restart({restart.key, *beside}, maximum)
         index = final_states[0].workloads.index_of(restart.key) or 0
-        return [updated_of(end.workloads[index][1]) for end in final_states]
+        return [count_updated_pods(end.workloads[index][1]) for end in final_states]
 
     def _messages(self, restart: _Restart, beside: tuple[Key, ...], maximum: int) -> tuple[str, ...]:
         """Return the server's words to the next pod in the worst end."""
@@ -328,7 +328,7 @@ def next_pods(namespace: NamespaceSimulation, state: State, known: Container[Key
     for key, workload in state.workloads:
         if key in known:
             continue
-        number, wanted_count = pods_of(workload), wanted_of(workload)
+        number, wanted_count = pods_of(workload), count_wanted_pods(workload)
         if (number or wanted_count) and not getattr(workload, "ended", ""):
             # Of those that can be next that which is refused.
             every = [_build_next(namespace, state, key, pod, number, wanted_count) for pod in _replacements(workload)]

@@ -19,9 +19,9 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Raw, decode_object, mapping
 from kubectl_kres.model.pod import Pod, unread_fields
 from kubectl_kres.policies.rules import chain
-from kubectl_kres.policies.rules.chain import PolicyObjects, review_object, unread_of, world_of
+from kubectl_kres.policies.rules.chain import PolicyObjects, build_policy_objects, review_object, unread_of
 from kubectl_kres.policies.rules.newer_fields import answerable
-from kubectl_kres.policies.rules.pod_security import standard_of
+from kubectl_kres.policies.rules.pod_security import parse_enforced_levels
 from kubectl_kres.policies.rules.policy import BoundPolicy, Look, build_param_finder
 from kubectl_kres.policies.rules.request import Request, Review, creation, match_request
 from kubectl_kres.policies.rules.resources import canonical_object, undecodable
@@ -258,7 +258,7 @@ def plugins_of(world: World, server: Server, gaps: dict[str, None], look: Look) 
     """Return what decides in a world. ``look``: where parameters of policies are."""
     namespace = (world.of_kind("Namespace") or [{"metadata": {"name": ""}}])[0]
     status = {"phase": "Active", **(namespace.get("status") or {})}
-    deciding = world_of(
+    deciding = build_policy_objects(
         {"apiVersion": "v1", "kind": "Namespace", **namespace, "status": status},
         None,
         (world.of_kind(VALIDATING), world.of_kind(f"{VALIDATING}Binding")),
@@ -272,6 +272,6 @@ def plugins_of(world: World, server: Server, gaps: dict[str, None], look: Look) 
 
 def is_silent(plugins: Plugins) -> bool:
     """Return whether nothing of it can refuse or change a pod."""
-    standard = standard_of((plugins.deciding.namespace or {}).get("metadata", {}).get("labels"))
+    standard = parse_enforced_levels((plugins.deciding.namespace or {}).get("metadata", {}).get("labels"))
     decide = plugins.deciding.validating or plugins.deciding.mutating
     return standard.privileged and not standard.faults and not decide

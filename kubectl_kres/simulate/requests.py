@@ -20,7 +20,7 @@ from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.update import update
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import Raw, ResourceQuota, decode_object, on_wire
+from kubectl_kres.model.objects import Raw, ResourceQuota, decode_object, to_wire
 from kubectl_kres.model.pod_places import PodPart, is_followed, parts_of
 from kubectl_kres.model.workload import fenceposts, resolve_count
 from kubectl_kres.policies.rules.objects import with_defaults
@@ -490,7 +490,7 @@ def _as_read(raw: Raw) -> dict[str, Any]:
     kind = BY_KIND.get(str(raw.get("kind")))
     if kind is None:
         return dict(raw)
-    return {**on_wire(decode_object(raw, kind.struct)), "kind": kind.kind, "apiVersion": kind.api_version}
+    return {**to_wire(decode_object(raw, kind.struct)), "kind": kind.kind, "apiVersion": kind.api_version}
 
 
 def _unscalable(step: change.ScaleStep) -> StepAnswer | None:

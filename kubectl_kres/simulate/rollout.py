@@ -21,10 +21,10 @@ from kubectl_kres.simulate.state import (
     StatefulSetState,
     count,
     count_outdated,
+    count_updated_pods,
+    count_wanted_pods,
     pods_of,
     shape_counts,
-    updated_of,
-    wanted_of,
     with_pod,
 )
 
@@ -45,7 +45,7 @@ class PodCosts(Struct, frozen=True):
     shape_of: Mapping[int, int]
     claims: Mapping[int, Price | None] = {}
 
-    def of_new(self, template: int) -> Price | None:
+    def price_of_new_pod(self, template: int) -> Price | None:
         """Return the cost of a new pod of a template; None: it is refused whatever room there is."""
         shape = self.shape_of.get(template)
         return None if shape is None else self.pods[shape]
@@ -66,7 +66,7 @@ class RolloutPlan(Struct, frozen=True):
     @property
     def price(self) -> Price | None:
         """The cost of a further pod of the newest template; None: it is refused whatever room there is."""
-        return self.costs.of_new(self.state.template)
+        return self.costs.price_of_new_pod(self.state.template)
 
     @property
     def orders(self) -> tuple[Order, ...]:
@@ -131,7 +131,7 @@ class _Room:
         self.charge(price, fits)
         return fits
 
-    def make_way(self, price: Price) -> bool:
+    def raise_quotas(self, price: Price) -> bool:
         """Raise the quotas that refuse one more; return False where none does."""
         lacks = {
             key: self.used.get(key, 0) + amount
@@ -143,7 +143,7 @@ class _Room:
         return bool(lacks)
 
 
-def at_rest(
+def settle_rollout(
     plan: RolloutPlan,
     used: Mapping[Key, int],
     hard: Mapping[Key, int],
@@ -158,25 +158,25 @@ def at_rest(
     room = _Room(used, hard)
     run = _Run(plan, room, order)
     rivals = [_Run(rival, room, _ORDERS[0]) for rival in plan.rivals]
-    _until_still(run, rivals, rivals_first=rivals_first)
+    _run_until_stable(run, rivals, rivals_first=rivals_first)
     while raising and not run.complete and run.raise_room():
-        _until_still(run, rivals, rivals_first=rivals_first)
+        _run_until_stable(run, rivals, rivals_first=rivals_first)
     updated, pods = run.updated, pods_of(run.state)
-    return SettledRollout(wanted_of(run.state), updated, pods - updated, run.complete, room.hard, room.first)
+    return SettledRollout(count_wanted_pods(run.state), updated, pods - updated, run.complete, room.hard, room.first)
 
 
-def _until_still(run: _Run, rivals: Sequence[_Run], *, rivals_first: bool) -> None:
+def _run_until_stable(run: _Run, rivals: Sequence[_Run], *, rivals_first: bool) -> None:
     """Let the controllers act until none changes anything."""
     going = True
     while going:
         going = rivals_first and _run_controllers(rivals)
-        going |= run.step() if rivals_first and rivals else run.until_still()
+        going |= run.step() if rivals_first and rivals else run.run_until_stable()
         going |= _run_controllers(rivals)
 
 
 def _run_controllers(runs: Sequence[_Run]) -> bool:
     """Let each controller act as far as it can; return whether any did anything."""
-    return sum(run.until_still() for run in runs) > 0
+    return sum(run.run_until_stable() for run in runs) > 0
 
 
 class _Run:
@@ -187,13 +187,13 @@ class _Run:
 
     @property
     def updated(self) -> int:
-        return count(self.state.pods) if isinstance(self.state, ReplicaSetState) else updated_of(self.state)
+        return count(self.state.pods) if isinstance(self.state, ReplicaSetState) else count_updated_pods(self.state)
 
     @property
     def complete(self) -> bool:
-        return not self.once and pods_of(self.state) == wanted_of(self.state) and not count_outdated(self.state)
+        return not self.once and pods_of(self.state) == count_wanted_pods(self.state) and not count_outdated(self.state)
 
-    def until_still(self) -> bool:
+    def run_until_stable(self) -> bool:
         """Act until nothing changes; return whether anything changed."""
         before = self.steps
         while self.step():
@@ -222,21 +222,26 @@ class _Run:
         if self.steps >= _MOST_STEPS:
             return False
         price = self.once or self._next_price()
-        return price is not None and self.room.make_way(price)
+        return price is not None and self.room.raise_quotas(price)
 
     def _next_price(self) -> Price | None:
         """Return the cost of the next pod that has no room; None: there is none, or something else refuses it."""
         match self.state:
             case StatefulSetState() as state:
                 for ordinal in controllers.missing_ordinals(state):
-                    price, claims = self.costs.of_new(controllers.template_of(state, ordinal)), self._claims_of(ordinal)
+                    price, claims = (
+                        self.costs.price_of_new_pod(controllers.template_of(state, ordinal)),
+                        self._claims_of(ordinal),
+                    )
                     return None if price is None or claims is None else with_price(price, claims)
                 return None
             case DeploymentState() as state:
                 item = state.newest
             case state:
                 item = state
-        return self.costs.of_new(item.template) if item is not None and count(item.pods) < item.wanted else None
+        return (
+            self.costs.price_of_new_pod(item.template) if item is not None and count(item.pods) < item.wanted else None
+        )
 
     def _claims_of(self, ordinal: int) -> Price | None:
         return self.claims.get(ordinal, {})
@@ -273,7 +278,7 @@ class _Run:
         indexes = range(len(sets))
         for index in reversed(indexes) if self.order.newest_first else indexes:
             item = sets[index]
-            lacking, price = item.wanted - count(item.pods), self.costs.of_new(item.template)
+            lacking, price = item.wanted - count(item.pods), self.costs.price_of_new_pod(item.template)
             number = self.room.take(price, lacking) if lacking > 0 and price is not None else 0
             if number:
                 made = item._replace(pods=with_pod(item.pods, self.costs.shape_of[item.template], number))
@@ -290,7 +295,7 @@ class _Run:
             if claims is None or not self.room.take(claims):
                 continue
             self.claims.pop(ordinal, None)
-            price = self.costs.of_new(template)
+            price = self.costs.price_of_new_pod(template)
             number = self.room.take(price, self._count_alike(state, ordinal)) if price is not None else 0
             if number:
                 shape = self.costs.shape_of[template]
@@ -308,7 +313,7 @@ class _Run:
         return (border if ordinal < border < state.ordinals.stop else state.ordinals.stop) - ordinal
 
     def _take_down(self, state: StatefulSetState) -> StatefulSetState | None:
-        after = controllers.taken_down(state)
+        after = controllers.delete_replaced_pods(state)
         for replica in set(state.pods) - set(after.pods) if after is not None else ():
             self.room.charge(self.costs.pods[replica.shape], -1)
         return after

@@ -435,9 +435,9 @@ class Workloads:
 
     def with_entry(self, index: int, workload: WorkloadState) -> Workloads:
         """With another workload in one place."""
-        return self.having_all({index: workload})
+        return self.with_replaced({index: workload})
 
-    def having_all(self, workloads: Mapping[int, WorkloadState]) -> Workloads:
+    def with_replaced(self, workloads: Mapping[int, WorkloadState]) -> Workloads:
         """With others in some places."""
         items = {index: (self[index][0], workload) for index, workload in workloads.items()}
         return Workloads(self.common, {**self.changed, **items})
@@ -483,7 +483,7 @@ def pods_of(workload: WorkloadState) -> int:
     return sum(number for _, number in shapes_of(workload))
 
 
-def updated_of(workload: WorkloadState) -> int:
+def count_updated_pods(workload: WorkloadState) -> int:
     """Its pods of the newest template; 0 of what has no rollouts."""
     match workload:
         case DeploymentState():
@@ -499,7 +499,7 @@ def count_outdated(workload: WorkloadState) -> int:
     """
     match workload:
         case DeploymentState(paused=False):
-            return max(0, min(workload.replicas, pods_of(workload)) - updated_of(workload))
+            return max(0, min(workload.replicas, pods_of(workload)) - count_updated_pods(workload))
         case StatefulSetState(on_delete=False):
             ordinals = workload.ordinals[workload.partition :]
             return sum(item.ordinal in ordinals and item.template != workload.template for item in workload.pods)
@@ -555,7 +555,7 @@ def _drop_pod(item: Any, maker: Maker) -> Any:
     return item._replace(pods=with_pod(item.pods, maker.shape or 0, -1, is_ready=maker.is_ready))
 
 
-def wanted_of(workload: WorkloadState) -> int:
+def count_wanted_pods(workload: WorkloadState) -> int:
     """Return how many pods the workload is to have."""
     match workload:
         case ReplicaSetState():

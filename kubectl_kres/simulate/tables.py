@@ -18,7 +18,12 @@ from kubectl_kres.admission.quota import quota_admission
 from kubectl_kres.admission.quota.quota_admission import QuotaRequest
 from kubectl_kres.admission.request.new_pod import ObjectReview, PodWebhook, Policies, admit, quota_request
 from kubectl_kres.admission.request.pod_objects import job_raw, objects_of, refusals_of, revision_raw
-from kubectl_kres.admission.request.volume_claims import create_claim, made_claim, with_default_class, with_review
+from kubectl_kres.admission.request.volume_claims import (
+    create_claim,
+    review_made_claim,
+    with_default_class,
+    with_review,
+)
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Raw, ResourceQuota, decode_object
 from kubectl_kres.model.pod import Container, Pod, PodSpec
@@ -54,7 +59,7 @@ class EvaluatedPods:
         namesake, stored, refused = self._outcome_cache.get((deciding, _cache_key(template)), ("", (), ()))
         return (
             tuple((_set_container_names(item, template), request) for item, request in stored),
-            tuple(_told_of(pod, namesake, outcome) for outcome in refused),
+            tuple(_name_refused_pod(pod, namesake, outcome) for outcome in refused),
         )
 
     def put(
@@ -68,7 +73,7 @@ class EvaluatedPods:
             self._outcome_cache[deciding, _cache_key(template)] = pod, stored, outcomes
 
 
-def _told_of(pod: str, namesake: str, outcome: Outcome) -> Outcome:
+def _name_refused_pod(pod: str, namesake: str, outcome: Outcome) -> Outcome:
     """Return a refusal of one pod as another one is reported it."""
     refusal = outcome.refusal
     if refusal is None:
@@ -287,7 +292,7 @@ class Tables:
         stored: dict[int, None] = {}
         refused: list[Outcome] = []
         for variant in self._variants(template):
-            pairs, outcomes = self._judged_variant(template, variant, world)
+            pairs, outcomes = self._evaluate_variant(template, variant, world)
             refusals = self.object_refusals(variant, without_quotas(self.policies(world)))
             blocked = [Outcome(False, refusal.code, refusal) for _, refusal in refusals]
             if blocked:
@@ -299,7 +304,7 @@ class Tables:
             refused += outcomes
         return tuple(stored), tuple(refused)
 
-    def _judged_variant(
+    def _evaluate_variant(
         self, template: int, variant: Variant, world: state.World
     ) -> tuple[tuple[Stored, ...], tuple[Outcome, ...]]:
         whole = self.templates[template].is_complete
@@ -425,7 +430,7 @@ class Tables:
 
     def _claim(self, raw: Raw, world: state.World) -> state.Cost | None:
         policies = without_quotas(self.policies(world))
-        claim, review = made_claim(decode_object(raw, PersistentVolumeClaim), policies, self.server, raw)
+        claim, review = review_made_claim(decode_object(raw, PersistentVolumeClaim), policies, self.server, raw)
         outcomes = with_review(create_claim(review.object or raw, policies, self.server), review)
         if not any(outcome.allowed for outcome in outcomes):
             return None
@@ -433,7 +438,7 @@ class Tables:
 
     def claim_outcomes(self, raw: Raw, policies: Policies) -> tuple[Outcome, ...]:
         """Return every answer to a claim that a StatefulSet makes."""
-        _, review = made_claim(decode_object(raw, PersistentVolumeClaim), policies, self.server, raw)
+        _, review = review_made_claim(decode_object(raw, PersistentVolumeClaim), policies, self.server, raw)
         return with_review(create_claim(review.object or raw, policies, self.server), review)
 
     def _claim_request(self, raw: Raw, world: state.World) -> quota_admission.QuotaRequest:

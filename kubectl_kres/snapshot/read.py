@@ -166,7 +166,7 @@ def _cover_left_out(store: Store, left_out: dict[str, list[LeftOut]]) -> None:
         }
         # Where it tells of no reads, it holds such objects.
         for read_request, coverage in (recorded or {ReadRequest(kind): READ}).items():
-            if coverage.is_held and missing:
+            if coverage.has_all_objects and missing:
                 lists = partly_read((*coverage.left_out, *missing))
                 store.cover(read_request, lists.narrowed(read_request.namespace, read_request.name))
 
@@ -337,7 +337,7 @@ def files(folder: str) -> list[str]:
     return sorted(str(path) for path in Path(folder).iterdir() if path.name.endswith(ENDINGS) and path.is_file())
 
 
-def moments(folder: str) -> SnapshotFolder:
+def list_snapshots(folder: str) -> SnapshotFolder:
     """Look at headers only. Raises UsageError where there is none, or where they are of several clusters."""
     headers, broken = {}, []
     for path in files(folder):

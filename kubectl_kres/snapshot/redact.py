@@ -155,7 +155,7 @@ def redact(item: T) -> T:
     changes: dict[str, Any] = _redact_spec(item) if isinstance(item, DetailedSpec) else {}
     if isinstance(item, PodSpec) and changes == {} and item.volumes:
         changes["volumes"] = tuple(
-            PodVolume(volume.name, _volume(number, objects.on_wire(volume)).get("ephemeral"))
+            PodVolume(volume.name, _volume(number, objects.to_wire(volume)).get("ephemeral"))
             for number, volume in enumerate(item.volumes)
         )
     if isinstance(item, objects.StorageClass) and item.allow_volume_expansion is None:

@@ -64,7 +64,7 @@ class Coverage(Struct, frozen=True, omit_defaults=True):
         return self.state in {"read", "absent"}
 
     @property
-    def is_held(self) -> bool:
+    def has_all_objects(self) -> bool:
         """Whether all objects are in the store but for those that are left out by name."""
         return self.is_known or bool(self.left_out)
 
@@ -88,7 +88,7 @@ class Coverage(Struct, frozen=True, omit_defaults=True):
         return ClusterError(message, hint=self.hint)
 
 
-def fallen_short(state: ReadState, error: ClusterError) -> Coverage:
+def coverage_after_error(state: ReadState, error: ClusterError) -> Coverage:
     """Return the coverage of a read that ended with an error."""
     if isinstance(error, StatusError):
         return Coverage(state, error.message, error.code, error.reason, error.hint)
@@ -198,7 +198,7 @@ class Store:
         if written is not None:
             self.written[ObjectRef(kind, name, namespace)] = written
 
-    def lay_over(self, others: Store) -> None:
+    def merge_store(self, others: Store) -> None:
         """Put the objects of another store into this one, where they replace those of the same names."""
         for kind in others.kinds():
             for item in others.all(kind):

@@ -26,7 +26,7 @@ from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import HOME, History, Location, Trail
 from kubectl_kres.tui.screens.jump import JumpScreen, JumpTarget, targets
 from kubectl_kres.tui.screens.pane import Copy, FrameChanged, OpenPlace, Pane, StatusRemark
-from kubectl_kres.tui.screens.screen_factory import USERS, pane_of
+from kubectl_kres.tui.screens.screen_factory import USERS, create_pane
 from kubectl_kres.tui.screens.users import users_of
 from kubectl_kres.tui.session import Session, is_connecting
 from kubectl_kres.tui.splash import LEAST
@@ -159,7 +159,7 @@ class Kres(WhatIfKeys):
             self.session.visit(location.namespace)
         old, key = self.pane, self._key(location)
         if (new := self.panes.get(key)) is None:
-            self.pane = new = self.panes[key] = pane_of(self.session, location, old)
+            self.pane = new = self.panes[key] = create_pane(self.session, location, old)
             body.mount(new)
         else:
             self.pane = new

@@ -33,7 +33,7 @@ from kubectl_kres.reports.quota.denied import ASKED, Denied, denied_needs, needs
 from kubectl_kres.reports.quota.quota_report import QuotaReport
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.quotas import quota_row
-from kubectl_kres.tui.session import Session, read_as
+from kubectl_kres.tui.session import Session, single_read_request
 
 _UNSEEN = {"denied": "not visible", "failed": "not read"}
 #: A look at all workloads is followed by a rest of so many times what it took: keys come first.
@@ -127,7 +127,7 @@ class Areas:
     def _has_begun_reading(self, reads: tuple[ReadRequest, ...]) -> bool:
         """Return whether nothing of that is only about to be read."""
         store, states = self._session.store, self._session.feed.states()
-        return all(store.covered(read).state != "unread" or read_as(read) in states for read in reads)
+        return all(store.covered(read).state != "unread" or single_read_request(read) in states for read in reads)
 
     def area(self, maker: AreaMaker) -> OverviewArea:
         """An area with its counts, or with why there are none."""

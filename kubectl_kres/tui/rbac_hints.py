@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.render.text.line import Line, tone_lines, wrap_text
 from kubectl_kres.store.store import ReadRequest
-from kubectl_kres.tui.session import Session, read_as
+from kubectl_kres.tui.session import Session, single_read_request
 
 #: What a state of coverage is called.
 _WORDS = {"denied": "forbidden", "unread": "not held here"}
@@ -18,7 +18,7 @@ def gap_lines(session: Session, reads: Iterable[ReadRequest], width: int) -> Ite
     states = session.feed.states()
     for read in reads:
         coverage = session.store.covered(read)
-        state = states.get(read_as(read))
+        state = states.get(single_read_request(read))
         if coverage.is_known or (coverage.state == "unread" and (state is None or not state.has_objects)):
             continue
         kind = BY_KIND[read.kind]

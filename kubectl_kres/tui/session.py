@@ -260,7 +260,7 @@ class Session:
             self._amounts = AlikeAmounts(self.server)
         return self._amounts
 
-    def of_kinds(self, kinds: tuple[str, ...], make: Callable[[Store], T]) -> T:
+    def cache_by_kinds(self, kinds: tuple[str, ...], make: Callable[[Store], T]) -> T:
         """Return what is made of all objects of some kinds, made anew only once one of them has changed."""
         stamp = self.store.revision(*kinds)
         outcome = self._value_cache.get((make, kinds))
@@ -279,7 +279,7 @@ class Session:
 
     def request_reads(self, reads: Iterable[ReadRequest]) -> None:
         """What the screens on the way depend on; all else is read no more."""
-        self.feed.request_reads(dict.fromkeys(map(read_as, reads)))
+        self.feed.request_reads(dict.fromkeys(map(single_read_request, reads)))
 
     def drain(self) -> Changes:
         """Take in what arrived."""
@@ -324,7 +324,7 @@ class Session:
         """The needs that have not been read whole yet. What a reader has heard is read once it stands in the store."""
         states: Mapping[ReadRequest, FeedState] = self.feed.states()
         for read in reads:
-            state = states.get(read_as(read))
+            state = states.get(single_read_request(read))
             if state is None:
                 continue
             under_way = not state.has_objects and state.phase in {"connecting", "listing", "retrying"}
@@ -337,10 +337,10 @@ class Session:
 
     def is_undecided(self, read: ReadRequest) -> bool:
         """Return whether the store knows neither the objects of a read nor why there are none, and will."""
-        state = self.feed.states().get(read_as(read))
+        state = self.feed.states().get(single_read_request(read))
         # A snapshot without a kind ends with nothing known of it.
         ended = state is not None and state.phase == "failed"
-        return not ended and self.store.covered(read_as(read)).state == "unread"
+        return not ended and self.store.covered(single_read_request(read)).state == "unread"
 
     def subject(self, ref: ObjectRef) -> Subject:
         return Subject(ref, BY_KIND[ref.kind])
@@ -356,6 +356,6 @@ def is_connecting(session: Session) -> bool:
     return silent and session.setting.switch is not None
 
 
-def read_as(read: ReadRequest) -> ReadRequest:
+def single_read_request(read: ReadRequest) -> ReadRequest:
     """The need as it is read: once, whether an answer depends on it or only gains by it."""
     return read if read.required else replace(read, required=True)

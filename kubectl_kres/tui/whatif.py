@@ -27,9 +27,9 @@ from kubectl_kres.reports.changes.nodes import change_node_needs, with_nodes
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.common.explanation import find_unread
 from kubectl_kres.reports.quota.usage_tree import workload_of
-from kubectl_kres.reports.remedies.commands import keeper
+from kubectl_kres.reports.remedies.commands import manager_sentence
 from kubectl_kres.simulate.change import SCALED, Patch, ScaleStep, key_of_step
-from kubectl_kres.simulate.cluster import POOLED, PlacedStep, carried_out
+from kubectl_kres.simulate.cluster import POOLED, PlacedStep, simulate_steps
 from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.store.store import Changes, ReadRequest, Store
 from kubectl_kres.tui.session import Session
@@ -152,7 +152,7 @@ def parse_step(store: Store, ref: ObjectRef, text: str) -> TypedNumber:
     if not name or not value:
         raise UsageError("a name and a value are needed, as replicas=3 or requests.memory=5Gi")
     item = store.get(ref.kind, ref.name, ref.namespace)
-    owner = keeper(item.metadata) if item is not None else ""
+    owner = manager_sentence(item.metadata) if item is not None else ""
     kind, label = ref.kind.lower(), f"{ref.kind.lower()}/{ref.name} {name}={value}"
     access = f" {store.origin.flags}" if store.origin.flags else ""
     namespace_flag = f" -n {shlex.quote(ref.namespace)}" if ref.namespace else ""
@@ -242,7 +242,7 @@ def simulate_change(
     """
     store, steps = session.store, tuple(typed_number.placed_step for typed_number in typed_numbers)
     spaces = tuple(dict.fromkeys(step.namespace for step in steps if step.namespace))
-    outcome = carried_out(store, steps, session.server, spaces, seen=True)
+    outcome = simulate_steps(store, steps, session.server, spaces, seen=True)
     failed_reads = tuple(find_unread(store, (read for read in namespace_needs(spaces) if read.required)))
     change = report_with_pods(outcome, steps)
     change_report = with_nodes(change.report, store, change.pods, steps, session.server.version[1])

@@ -34,7 +34,7 @@ def webhook_of(registered: tuple[str, Webhook], deciding: Mapping[Owner, Autosca
     return VpaWebhook(deciding, (), name, reinvoked=again, fails=fails, maker=maker)
 
 
-def maker_of(store: ReferenceType[Store], namespace: str, owner: Owner) -> Owner | None:
+def find_top_maker(store: ReferenceType[Store], namespace: str, owner: Owner) -> Owner | None:
     """Return who made a controller of pods, itself if nobody did; None where it was not read."""
     existing = store()
     item = existing.get(owner[0], owner[1], namespace) if existing is not None else None

@@ -17,7 +17,7 @@ from statuses import now, stated
 from kubectl_kres.capsule.model import ResourcePool
 from kubectl_kres.capsule.replay.events import Create, PatchEvent, WorldEvent, replay
 from kubectl_kres.capsule.replay.reconcile import settle_world
-from kubectl_kres.capsule.replay.world import PoolWorld, without_keys, world_of
+from kubectl_kres.capsule.replay.world import PoolWorld, build_pool_world, without_keys
 from kubectl_kres.capsule.rules.webhooks import stored_claim, stored_pool
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import decode_object
@@ -64,8 +64,8 @@ class Seen:
     def __init__(self, kube: Kube) -> None:
         items = kube.items(",".join(BY_KIND[kind].qualified_name for kind in READ))
         self.raw = {(item["kind"], *key_of(item)): item for item in items}
-        self.world = world_of(*([decode_object(one, BY_KIND[kind].struct) for one in items if one["kind"] == kind]
-                                for kind in READ))  # fmt: skip
+        decoded = ([decode_object(one, BY_KIND[kind].struct) for one in items if one["kind"] == kind] for kind in READ)
+        self.world = build_pool_world(*decoded)
 
 
 def belong(kube: Kube) -> None:

@@ -21,11 +21,11 @@ from kubectl_kres.model.objects import OwnerReference, decode_object
 from kubectl_kres.model.tekton_config import DEFAULTS, FLAGS, INFO
 from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import TaskRun
-from kubectl_kres.tekton.rules.base.config import config_of
+from kubectl_kres.tekton.rules.base.config import parse_config
 from kubectl_kres.tekton.rules.base.result import MissingReference
 from kubectl_kres.tekton.rules.controller import creation
 from kubectl_kres.tekton.rules.controller.resolve import Lookups, UsedTask, task_of
-from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, task_run, world_of
+from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, build_run_namespace, task_run
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import progress
 from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import Plan, Planned, plan
 
@@ -158,9 +158,9 @@ def seen(kube: Kube, namespace: str) -> RunNamespace:
             held[item["kind"]].append(decode_object(item, BY_KIND[item["kind"]].struct))
     by_name = {kind: {one.metadata.name: one for one in found} for kind, found in held.items()}
     maps = {item["metadata"]["name"]: item for item in kube.items("configmaps") if item["metadata"]["name"] in MAPS}
-    config = config_of(*(decode_object(maps[name], BY_KIND["ConfigMap"].struct) for name in MAPS), yaml.safe_load)
+    config = parse_config(*(decode_object(maps[name], BY_KIND["ConfigMap"].struct) for name in MAPS), yaml.safe_load)
     lookups = Lookups(by_name["Task"], by_name["StepAction"], by_name["Pipeline"])
-    return world_of(policies_of(held["LimitRange"], held["ResourceQuota"]), Server(), config, lookups)
+    return build_run_namespace(policies_of(held["LimitRange"], held["ResourceQuota"]), Server(), config, lookups)
 
 
 def pod_of(pod: Any, used: UsedTask) -> Object:

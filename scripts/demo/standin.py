@@ -19,7 +19,7 @@ from statuses import condition, kubelet_event, node_of, resized, running, schedu
 
 from kubectl_kres.admission.base.draft import draft_pod
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.admission.pod.aggregate import of_pod
+from kubectl_kres.admission.pod.aggregate import sum_pod
 from kubectl_kres.model.pod import Pod
 
 ALLOCATABLE = {"cpu": "6", "memory": "7Gi", "ephemeral-storage": "80Gi", "pods": "110"}
@@ -163,5 +163,5 @@ def memory(pod: Object) -> int:
 
 def requested(pod: Object) -> int:
     """Bytes of memory that the pod's spec asks for."""
-    found = of_pod(draft_pod(msgspec.convert(pod, Pod), Server(), None), "requests").get("memory")
+    found = sum_pod(draft_pod(msgspec.convert(pod, Pod), Server(), None), "requests").get("memory")
     return found.value() if found else 0

@@ -21,7 +21,7 @@ from kubectl_kres.admission.kubelet import (
     shares,
     smallest,
 )
-from kubectl_kres.admission.pod.aggregate import class_of
+from kubectl_kres.admission.pod.aggregate import compute_class
 from kubectl_kres.admission.pod.defaulting import default_pod
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
@@ -77,7 +77,7 @@ def draft(*containers: dict[str, Any], **spec: Any) -> Draft:
 
 
 def tree(of: Draft, **machine: Any) -> Cgroup:
-    return cgroups(of, class_of(of), KubeletNode(**machine), uid="1-2")
+    return cgroups(of, compute_class(of), KubeletNode(**machine), uid="1-2")
 
 
 def shown(root: Cgroup) -> dict[str, dict[str, str]]:

@@ -19,7 +19,7 @@ import pytest
 from kubectl_kres.admission.base.draft import draft_pod
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.kubelet import Cgroup, KubeletNode, cgroups
-from kubectl_kres.admission.pod.aggregate import class_of
+from kubectl_kres.admission.pod.aggregate import compute_class
 from kubectl_kres.admission.pod.defaulting import default_pod
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
@@ -380,8 +380,8 @@ def test_worked_out_by_hand(name: str):
     draft = draft_pod(msgspec.convert({"spec": of}, Pod), Server((1, 36)))
     default_pod(draft, ObjectRef("Pod", "p"), None)
     found = KubeletNode(**machine)
-    pod = pod_of(cgroups(draft, class_of(draft), found, uid="1-2"))
-    assert class_of(draft) == qos
+    pod = pod_of(cgroups(draft, compute_class(draft), found, uid="1-2"))
+    assert compute_class(draft) == qos
     assert pod.path == PATHS[found.driver, qos]
     files = {"pod": text(pod), **{one.name: text(one) for one in pod.children if one.kind == "container"}}
     assert files == expected

@@ -7,7 +7,7 @@ from admission.samples import container, limit_range, one, pod, policies, quota,
 
 from kubectl_kres.admission.base.outcome import LimitedResource, Server
 from kubectl_kres.admission.base.versions import GATES, nearest_version
-from kubectl_kres.admission.pod.aggregate import of_pod
+from kubectl_kres.admission.pod.aggregate import sum_pod
 
 BOUNDS = limit_range("bounds", {"max": {"cpu": "1"}})
 FULL = quota("full", {"pods": "0"})
@@ -53,7 +53,7 @@ def test_gates_change_the_pods_figure(version, gates, pod_level, sidecar):
     given = pod(container(requests={"cpu": "1"}), initContainers=[init], resources={"requests": {"cpu": "5"}})
     outcome = one(given, server=Server(version, gates))
     expected = "5" if pod_level else "3" if sidecar else "2"
-    assert str(of_pod(outcome.draft, "requests")["cpu"]) == expected
+    assert str(sum_pod(outcome.draft, "requests")["cpu"]) == expected
     [stored] = outcome.object["spec"]["initContainers"]
     assert ("restartPolicy" in stored) is sidecar
 

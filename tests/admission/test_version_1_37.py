@@ -9,16 +9,16 @@ import pytest
 from admission.samples import container, limit_range, one, pod, policies, quota, values
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.admission.base.versions import beyond_rules, binary
+from kubectl_kres.admission.base.versions import binary, version_caveat
 from kubectl_kres.admission.kubelet import Cgroup, KubeletNode, cgroups
-from kubectl_kres.admission.pod.aggregate import class_of
+from kubectl_kres.admission.pod.aggregate import compute_class
 from kubectl_kres.admission.quota.quota_admission import pod_request
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.admission.request.update import update
 from kubectl_kres.admission.resize import resize
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.simulate.controllers import taken_down
+from kubectl_kres.simulate.controllers import delete_replaced_pods
 from kubectl_kres.simulate.state import Replica, StatefulSetState
 
 OLD, NEW = Server((1, 36)), Server((1, 37))
@@ -86,7 +86,7 @@ def test_the_gate_keeps_the_old_defaults():
 
 def test_the_class_of_an_empty_pod_level():
     given = pod(container(limits={"cpu": "1", "memory": "1Gi"}), resources={})
-    assert [class_of(one(given, server=server).draft) for server in (OLD, NEW)] == ["BestEffort", "Guaranteed"]
+    assert [compute_class(one(given, server=server).draft) for server in (OLD, NEW)] == ["BestEffort", "Guaranteed"]
 
 
 @pytest.mark.parametrize(("limits", "requests"), [({"cpu": "-1Gi"}, {}), ({"cpu": "-1"}, {"cpu": "-1"})])
@@ -116,8 +116,8 @@ def sent_pod(**spec: Any) -> dict[str, Any]:
 
 def test_which_version_a_server_that_emulates_is():
     assert (binary("v1.37.2 (emulates 1.34)"), binary("v1.37.2"), binary("")) == ((1, 37), None, None)
-    assert beyond_rules("v1.37.2") == ""
-    assert beyond_rules("v1.41.0").endswith("messages and cgroup files")
+    assert version_caveat("v1.37.2") == ""
+    assert version_caveat("v1.41.0").endswith("messages and cgroup files")
 
 
 def resized(a: str, b: str, *, reason: str = "") -> Any:
@@ -214,7 +214,7 @@ def test_a_share_of_a_stateful_set():
 def test_a_stateful_set_takes_down_as_many_as_may_be_away():
     pods = tuple(Replica(ordinal, 0, 0, True) for ordinal in range(4))
     state = StatefulSetState("w", 1, 0, 4, pods=pods)
-    gone = [taken_down(state._replace(unavailable=share)) for share in (None, 1, 3)]
+    gone = [delete_replaced_pods(state._replace(unavailable=share)) for share in (None, 1, 3)]
     assert [[replica.ordinal for replica in new.pods] for new in gone if new] == [[0, 1, 2], [0, 1, 2], [0]]
 
 
@@ -226,7 +226,7 @@ def test_causes_are_listed_once():
 
 def files(given: Any, server: Server, **machine: Any) -> dict[str, dict[str, str]]:
     draft = one(given, server=server).draft
-    root = cgroups(draft, class_of(draft), KubeletNode(**machine))
+    root = cgroups(draft, compute_class(draft), KubeletNode(**machine))
     found: dict[str, dict[str, str]] = {}
 
     def look(group: Cgroup) -> None:

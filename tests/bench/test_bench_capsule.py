@@ -11,7 +11,7 @@ from bench.made import make, objects
 
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.replay.reconcile import settle_world
-from kubectl_kres.capsule.replay.world import PoolWorld, world_of
+from kubectl_kres.capsule.replay.world import PoolWorld, build_pool_world
 from kubectl_kres.model.objects import Namespace, ResourceQuota
 
 
@@ -20,7 +20,7 @@ def read(folder: Path, kind: str, struct: Any) -> list[Any]:
 
 
 def world(folder: Path) -> PoolWorld:
-    return world_of(
+    return build_pool_world(
         read(folder, "namespaces", Namespace),
         read(folder, "resourcepools", ResourcePool),
         read(folder, "resourcepoolclaims", ResourcePoolClaim),
@@ -55,7 +55,7 @@ def test_nothing_is_left_to_do_for_the_controller(folder: Path, tmp_path: Path, 
 def test_claims_that_find_their_pools_settle_as_written(folder: Path) -> None:
     """The pools without claims, the claims not yet looked at: the order of the queue decides the same."""
     made = world(folder)
-    fresh = world_of(
+    fresh = build_pool_world(
         made.namespaces.values(),
         [msgspec.structs.replace(pool, status=blank(pool)) for pool in made.pools.values()],
         [msgspec.structs.replace(one, status=assigned(one)) for one in made.claims.values()],

@@ -17,7 +17,7 @@ from kubectl_kres.tekton.model import Task, TaskRun
 from kubectl_kres.tekton.rules.base.config import TektonConfig
 from kubectl_kres.tekton.rules.base.result import MissingReference
 from kubectl_kres.tekton.rules.controller.resolve import Lookups
-from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, RunResult, task_run, world_of
+from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, RunResult, build_run_namespace, task_run
 
 
 def answers(folder: Path, *, quotas: bool) -> dict[str, tuple[TaskRun, RunResult]]:
@@ -29,7 +29,7 @@ def answers(folder: Path, *, quotas: bool) -> dict[str, tuple[TaskRun, RunResult
 
     tasks = {one.metadata.name: one for one in read("tasks", Task)}
     held = read("resourcequotas", ResourceQuota) if quotas else []
-    world = world_of(policies_of([], held), Server(), TektonConfig(), Lookups(tasks))
+    world = build_run_namespace(policies_of([], held), Server(), TektonConfig(), Lookups(tasks))
     return {run.metadata.name: (run, only(run, world)) for run in read("taskruns", TaskRun)}
 
 

@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_kres.capsule.replay.reconcile import reconcile, settle_world
-from kubectl_kres.capsule.replay.world import world_of
+from kubectl_kres.capsule.replay.world import build_pool_world
 from kubectl_kres.capsule.rules.allocation import (
     ClaimCandidate,
     ClaimShare,
     allocate,
     amounts,
-    in_order,
-    in_use,
     queue_key,
+    select_used_claims,
+    sort_queue,
     uid_of,
 )
 from kubectl_kres.quantity import parse
@@ -46,7 +46,7 @@ def built(drawn):
         queue.append(ClaimCandidate(one, amounts(one.spec.claim)))
         if had is not None:
             shares.append(ClaimShare(uid_of(one), space, name, amounts(texts(had))))
-    return in_order(queue), shares
+    return sort_queue(queue), shares
 
 
 def naive(hard, shares, queue, ordered):
@@ -132,9 +132,9 @@ def test_the_order_of_what_was_read_does_not_matter(hard, drawn, ordered, chance
     spaces = [namespace("x"), namespace("y")]
     held = [assigned(claim(name, texts(asked), space=space, at=at)) for name, space, at, asked, _ in drawn]
     green = pool("green", texts(hard), ordered_queue=ordered)
-    (first,) = settle_world(world_of(spaces, [green], held), pools=("green",))
+    (first,) = settle_world(build_pool_world(spaces, [green], held), pools=("green",))
     shuffled = random.Random(chance.random()).sample(held, len(held))
-    (second,) = settle_world(world_of(spaces[::-1], [green], shuffled), pools=("green",))
+    (second,) = settle_world(build_pool_world(spaces[::-1], [green], shuffled), pools=("green",))
     assert first == second
     assert reconcile(first, "green").world == first
 
@@ -144,7 +144,7 @@ def test_the_order_of_what_was_read_does_not_matter(hard, drawn, ordered, chance
 def test_at_rest_no_claim_waits_that_fits(hard, drawn, ordered):
     held = [assigned(claim(name, texts(asked), space=space, at=at)) for name, space, at, asked, _ in drawn]
     green = pool("green", texts(hard), ordered_queue=ordered)
-    (found,) = settle_world(world_of([namespace("x"), namespace("y")], [green], held), pools=("green",))
+    (found,) = settle_world(build_pool_world([namespace("x"), namespace("y")], [green], held), pools=("green",))
     allocation = reconcile(found, "green").allocation
     assert allocation.settled
     for turn in allocation.turns:
@@ -156,7 +156,7 @@ def test_at_rest_no_claim_waits_that_fits(hard, drawn, ordered):
 def test_the_claims_in_use_are_those_that_a_plain_search_finds(used, drawn):
     used = amounts(texts(used))
     queue, _ = built(drawn)
-    found = [one.uid for one in in_use(used, RESOURCES, queue)]
+    found = [one.uid for one in select_used_claims(used, RESOURCES, queue)]
     left = {name: q.nano for name, q in used.items() if q.nano > 0}
     free, chosen = list(queue), []
     while free and any(left.values()):
@@ -174,6 +174,6 @@ def test_the_claims_in_use_are_those_that_a_plain_search_finds(used, drawn):
 
 def test_cores_and_bytes_are_added_as_numbers_so_that_bytes_decide():
     many, large = claim("many", {"requests.cpu": "8"}), claim("large", {"requests.memory": "1Mi"}, at=1)
-    queue = in_order([ClaimCandidate(one, amounts(one.spec.claim)) for one in (many, large)])
+    queue = sort_queue([ClaimCandidate(one, amounts(one.spec.claim)) for one in (many, large)])
     used = {"requests.cpu": parse("1"), "requests.memory": parse("1Ki")}
-    assert [one.claim.metadata.name for one in in_use(used, tuple(used), queue)] == ["large", "many"]
+    assert [one.claim.metadata.name for one in select_used_claims(used, tuple(used), queue)] == ["large", "many"]

@@ -16,7 +16,7 @@ from kubectl_kres.capsule.model import (
 )
 from kubectl_kres.capsule.replay.events import Create, DeleteEvent, PatchEvent, replay
 from kubectl_kres.capsule.replay.reconcile import reconcile, settle_world
-from kubectl_kres.capsule.replay.world import world_of
+from kubectl_kres.capsule.replay.world import build_pool_world
 from kubectl_kres.capsule.rules.assignment import is_assigned
 
 
@@ -34,7 +34,9 @@ def test_an_amount_that_is_none_is_refused_when_sent_and_a_fault_when_stored(tex
         assert outcome.refusal.message.startswith('admission webhook "resourcepool')
         assert outcome.refusal.findings[0].path
     held = assigned(claim("one", {"pods": text, "services": "1"}))
-    found = reconcile(world_of([namespace("a")], [pool("green", {"pods": text, "services": "1"})], [held]), "green")
+    found = reconcile(
+        build_pool_world([namespace("a")], [pool("green", {"pods": text, "services": "1"})], [held]), "green"
+    )
     assert {fault.path for fault in found.faults} == {"spec.claim[pods]", "spec.quota.hard[pods]"}
     assert found.allocation.turns[0].result == "taken"
 
@@ -54,7 +56,7 @@ def test_an_amount_that_is_none_is_refused_when_sent_and_a_fault_when_stored(tex
     ],
 )
 def test_odd_amounts_are_amounts(asks, result):
-    held = world_of([namespace("a")], [pool("green", {"pods": "4"})], [assigned(claim("one", asks))])
+    held = build_pool_world([namespace("a")], [pool("green", {"pods": "4"})], [assigned(claim("one", asks))])
     found = reconcile(held, "green")
     assert [turn.result for turn in found.allocation.turns] == [result]
     assert not found.faults
@@ -82,7 +84,9 @@ def test_a_negative_claim_alone_makes_the_quota_fail_and_the_share_stays():
 @pytest.mark.parametrize("name", ["my.claim", "x" * 64])
 def test_a_name_that_the_pools_status_cannot_hold_loses_every_later_change(name):
     before = world(namespace("a"), pool("green", {"pods": "3"}), claim("one", {"pods": "1"}))
-    after = world_of(before.namespaces.values(), before.pools.values(), before.claims.values(), before.quotas.values())
+    after = build_pool_world(
+        before.namespaces.values(), before.pools.values(), before.claims.values(), before.quotas.values()
+    )
     for odd in (name, f"{name[:60]}.two"):
         (outcome,) = replay(after, Create(claim(odd, {"pods": "1"}, at=5)))
         after = outcome.world
@@ -93,7 +97,7 @@ def test_a_name_that_the_pools_status_cannot_hold_loses_every_later_change(name)
 
 def test_ten_thousand_claims_of_one_second_are_served_by_name():
     held = [assigned(claim(f"c{number * 7919 % 10_000:05}", {"pods": "1"})) for number in range(10_000)]
-    (found,) = settle_world(world_of([namespace("a")], [pool("green", {"pods": "3"})], held), pools=("green",))
+    (found,) = settle_world(build_pool_world([namespace("a")], [pool("green", {"pods": "3"})], held), pools=("green",))
     assert [one.name for one in found.pools["green"].status.claims["a"]] == ["c00000", "c00001", "c00002"]
     exhaustion = found.pools["green"].status.exhaustions["pods"]
     assert (exhaustion.available, exhaustion.requesting) == (None, "9997")
@@ -112,7 +116,7 @@ def test_ten_thousand_claims_of_one_second_are_served_by_name():
 def test_a_status_that_contradicts_the_claims_is_mended_by_the_next_reconcile(status):
     green = msgspec.structs.replace(pool("green", {"pods": "4"}), status=status)
     held = assigned(claim("one", {"pods": "3"}))
-    (found,) = settle_world(world_of([namespace("a")], [green], [held]), pools=("green",))
+    (found,) = settle_world(build_pool_world([namespace("a")], [green], [held]), pools=("green",))
     assert found.pools["green"].status.allocation.used == {"pods": "3"}
     assert [one.name for one in found.pools["green"].status.claims["a"]] == ["one"]
 
@@ -120,7 +124,7 @@ def test_a_status_that_contradicts_the_claims_is_mended_by_the_next_reconcile(st
 def test_a_share_of_more_than_there_is_stays_while_the_claim_is_as_it_was():
     status = ResourcePoolStatus(claims={"a": (PoolClaim("one", "a", "claim-a-one", {"pods": "9"}),)})
     green = msgspec.structs.replace(pool("green", {"pods": "4"}), status=status)
-    held = world_of([namespace("a")], [green], [assigned(claim("one", {"pods": "9"}))])
+    held = build_pool_world([namespace("a")], [green], [assigned(claim("one", {"pods": "9"}))])
     (found,) = settle_world(held, pools=("green",))
     assert found.pools["green"].status.allocation.available == {"pods": "-5"}
 
@@ -136,7 +140,7 @@ def test_a_claim_of_an_old_version_gets_the_conditions_of_the_new_one():
     old = CapsuleCondition("Bound", "False", "PoolExhausted", "requested: pods=9, available: pods=4")
     status = ResourcePoolClaimStatus(PoolRef("green", "pool-green"), condition=old)
     one = msgspec.structs.replace(claim("one", {"pods": "9"}), status=status)
-    (found,) = settle_world(world_of([namespace("a")], [pool("green", {"pods": "4"})], [one]), pools=("green",))
+    (found,) = settle_world(build_pool_world([namespace("a")], [pool("green", {"pods": "4"})], [one]), pools=("green",))
     assert of(found, "one").status.condition is None
     assert says(of(found, "one"), "Exhausted") == ("True", "PoolExhausted", old.message)
 

@@ -13,7 +13,7 @@ from conformance.compare import faults
 
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.replay.reconcile import reconcile
-from kubectl_kres.capsule.replay.world import PoolWorld, world_of
+from kubectl_kres.capsule.replay.world import PoolWorld, build_pool_world
 from kubectl_kres.model.objects import Namespace, ResourceQuota
 from kubectl_kres.model.pod import Pod
 
@@ -25,7 +25,7 @@ def recorded(case: Case) -> PoolWorld:
     given, state = case.data["given"], case.data["expect_before_steps"]
     pods = [msgspec.convert(item, Pod) for item in given.get("pods", ())]
     spaces = [msgspec.convert(item, Namespace) for item in given["namespaces"]]
-    return world_of(
+    return build_pool_world(
         spaces,
         [_pool(item, state) for item in given.get("pools", ())],
         [_claim(item, state) for item in given.get("claims", ())],

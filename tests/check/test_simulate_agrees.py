@@ -13,7 +13,7 @@ from reports.stored import store_of
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.simulate.change import ScaleStep
-from kubectl_kres.simulate.cluster import PlacedStep, carried_out
+from kubectl_kres.simulate.cluster import PlacedStep, simulate_steps
 
 Raw = dict[str, Any]
 
@@ -61,7 +61,7 @@ def lacks_by_check(objects: list[Raw], name: str, space: str, replicas: int) -> 
 
 def lacks_by_simulation(objects: list[Raw], name: str, space: str, replicas: int) -> bool:
     steps = [PlacedStep(ScaleStep("StatefulSet", name, replicas), space)]
-    found = report(carried_out(store_of(*objects), steps, Server(), (space,)))
+    found = report(simulate_steps(store_of(*objects), steps, Server(), (space,)))
     [change] = [one for one in found.workloads if one.subject.name == name]
     assert change.after is not None
     return change.after.pods < replicas

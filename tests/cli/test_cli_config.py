@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from kubectl_kres.cli import settings
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.commands import quota, tui
-from kubectl_kres.cli.config_file import CheckSettings, Output, Tui, line_of
+from kubectl_kres.cli.config_file import CheckSettings, Output, Tui, find_statement_line
 from kubectl_kres.cli.output import printer
 from kubectl_kres.cli.program import commands
 from kubectl_kres.errors import UsageError
@@ -360,7 +360,7 @@ def test_the_line_of_a_key_is_the_first_whose_end_brings_it(lines: list[str]):
                 wanted = begins
                 break
             begins += line.count("\n") + 1
-        assert line_of(text, path) == wanted > 0, (text, path)
+        assert find_statement_line(text, path) == wanted > 0, (text, path)
 
 
 def paths(document: object, before: tuple[str, ...] = ()) -> set[tuple[str, ...]]:

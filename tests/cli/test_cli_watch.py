@@ -224,7 +224,7 @@ def test_a_manifest_that_waits_for_room(cluster: Cluster, watched: Watched, file
 def test_a_server_that_fails_for_a_while(cluster: Cluster, watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is out of date is said once, and when it is no longer."""
     monkeypatch.setattr(backoff, "FIRST", 0.01)
-    tell = following._Loop._tell_trouble
+    tell = following._Loop._print_trouble
 
     def told(loop: Any) -> None:
         tell(loop)
@@ -232,7 +232,7 @@ def test_a_server_that_fails_for_a_while(cluster: Cluster, watched: Watched, mon
             cluster.faults.clear()
             put(cluster, "resourcequotas", quota("4Gi"))
 
-    monkeypatch.setattr(following._Loop, "_tell_trouble", told)
+    monkeypatch.setattr(following._Loop, "_print_trouble", told)
     cluster.faults.extend(Fault("status", 503, "watch") for _ in range(1000))
     result = watched("explain deploy/web -w --until admitted --timeout 60s")
     assert result.code == 0

@@ -15,7 +15,7 @@ from conformance.systems import Data
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.objects import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
-from kubectl_kres.policies.rules.chain import PolicyAnswer, PolicyObjects, create, world_of
+from kubectl_kres.policies.rules.chain import PolicyAnswer, PolicyObjects, build_policy_objects, create
 from kubectl_kres.policies.rules.change import change
 from kubectl_kres.policies.rules.objects import pull_policy, template_of, with_defaults
 from kubectl_kres.policies.rules.request import User
@@ -105,7 +105,7 @@ def _world(request: Data, by_kind: Mapping[str, list[Data]], recorded: Data, ver
     namespace = {"kind": "Namespace", "metadata": {"name": NAMESPACE}}
     for one in by_kind.get("Namespace", ()):
         namespace = {**one, "metadata": {**one["metadata"], "name": NAMESPACE}}
-    return world_of(
+    return build_policy_objects(
         None if "inNamespace" in request else namespace,
         accounts,
         (by_kind.get("ValidatingAdmissionPolicy", ()), by_kind.get("ValidatingAdmissionPolicyBinding", ())),

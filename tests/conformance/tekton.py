@@ -24,7 +24,7 @@ from kubectl_kres.tekton.rules.base.result import BuiltPod, Fields, MissingRefer
 from kubectl_kres.tekton.rules.controller import creation, taskrun
 from kubectl_kres.tekton.rules.controller.pod_build import pods
 from kubectl_kres.tekton.rules.controller.resolve import Lookups, task_of, without_actions, without_task
-from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, world_of
+from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, build_run_namespace
 from kubectl_kres.tekton.rules.pipeline import pipeline_tasks
 from kubectl_kres.tekton.rules.validation import webhook
 from kubectl_kres.tekton.rules.validation.decoder import without_nulls
@@ -77,7 +77,7 @@ def world(given: Data) -> RunNamespace:
     )
     policies = policies_of([decode_object(raw, LimitRange) for raw in given.get("limitRanges", ())], ())
     major, minor = re.match(r"(\d+)\.(\d+)", given.get("kubernetesVersion", "1.34")).groups()
-    return world_of(policies, Server((int(major), int(minor))), configured(given), lookups)
+    return build_run_namespace(policies, Server((int(major), int(minor))), configured(given), lookups)
 
 
 def configured(given: Data) -> config.TektonConfig:
@@ -87,7 +87,7 @@ def configured(given: Data) -> config.TektonConfig:
         for name, key in ((config.DEFAULTS, "configDefaults"), (config.FLAGS, "featureFlags"))
         if key in given
     }
-    return config.config_of(maps.get(config.DEFAULTS), maps.get(config.FLAGS), None, yaml_text.value)
+    return config.parse_config(maps.get(config.DEFAULTS), maps.get(config.FLAGS), None, yaml_text.value)
 
 
 def _by_name(struct: Any, raws: Sequence[Data]) -> dict[str, Any]:

@@ -195,7 +195,9 @@ def _world(given: Data, namespace: Namespace) -> RunNamespace:
     )
     labels = given.get("namespaceLabels")
     space = policy.Namespace(policy.ManagedMetadata(name="case", labels=labels))
-    return taskrun.world_of(namespace._policies(), namespace.server, tekton.configured(given), lookups, namespace=space)
+    return taskrun.build_run_namespace(
+        namespace._policies(), namespace.server, tekton.configured(given), lookups, namespace=space
+    )
 
 
 def _named(name: str) -> dict[str, Any]:

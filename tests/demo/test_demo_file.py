@@ -13,7 +13,7 @@ import yaml
 
 from kubectl_kres.admission.base.draft import draft_pod
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.admission.pod.aggregate import of_pod
+from kubectl_kres.admission.pod.aggregate import sum_pod
 from kubectl_kres.admission.request.new_pod import admit, policies_of
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND
@@ -50,7 +50,7 @@ def conditions(item: Any) -> dict[str, Any]:
 
 
 def total(pod: Pod, resource: str = "memory") -> Quantity:
-    return of_pod(draft_pod(pod, Server()), "requests").get(resource, parse("0"))
+    return sum_pod(draft_pod(pod, Server()), "requests").get(resource, parse("0"))
 
 
 def ended(pod: Pod) -> bool:

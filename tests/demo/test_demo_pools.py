@@ -6,7 +6,7 @@ import pytest
 
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.replay.reconcile import settle_world
-from kubectl_kres.capsule.replay.world import world_of
+from kubectl_kres.capsule.replay.world import build_pool_world
 from kubectl_kres.capsule.reports.common.claim_state import claim_standing_of
 from kubectl_kres.quantity import parse
 from kubectl_kres.store.store import Store
@@ -75,7 +75,7 @@ def test_the_tenant_and_its_namespaces(store: Store):
 def test_all_pools_are_at_rest(store: Store):
     """Another reconcile of each changes nothing: neither pools and claims nor what the quotas allow."""
     kinds = ("Namespace", "ResourcePool", "ResourcePoolClaim", "ResourceQuota")
-    world = world_of(*(store.all(kind) for kind in kinds))
+    world = build_pool_world(*(store.all(kind) for kind in kinds))
     [after] = settle_world(world, pools=world.pools)
     assert (after.pools, after.claims) == (world.pools, world.claims)
     assert {key: quota.spec for key, quota in after.quotas.items()} == {

@@ -20,7 +20,7 @@ from e2e.resizes import NODES, Resize, put
 from kubectl_kres.admission import limitrange as limitrange_object
 from kubectl_kres.admission.base.draft import SIDES, Draft
 from kubectl_kres.admission.base.outcome import Outcome, Server
-from kubectl_kres.admission.pod.aggregate import explain_total, of_pod
+from kubectl_kres.admission.pod.aggregate import explain_total, sum_pod
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.admission.resize import resize
@@ -112,11 +112,11 @@ class Run:
             list(pool.map(self.prepare, settings))
             self.pass_nodes()
             self.pass_barrier()
-            self._judge(pool, [one for one in settings if not one.global_default])
+            self._check_demands(pool, [one for one in settings if not one.global_default])
             self.asking.create(GLOBAL_DEFAULT)
             try:
                 self.pass_barrier(default="usual")
-                self._judge(pool, [one for one in settings if one.global_default])
+                self._check_demands(pool, [one for one in settings if one.global_default])
             finally:
                 self.asking.send("DELETE", "/apis/scheduling.k8s.io/v1/priorityclasses/usual")
                 self.pass_barrier()
@@ -194,7 +194,7 @@ class Run:
         larger = Resize("p", "", put(("containers", 0), "requests", "cpu", "2"))
         until(lambda: self.asking.put(larger.of({"kind": "Pod", **stored}), "resize", dry=True).status == 200)
 
-    def _judge(self, pool: ThreadPoolExecutor, settings: Sequence[Setting]) -> None:
+    def _check_demands(self, pool: ThreadPoolExecutor, settings: Sequence[Setting]) -> None:
         classes = (self._read("PriorityClass", PriorityClass), self._read("RuntimeClass", RuntimeClass))
         list(pool.map(lambda setting: self._judge_one(setting, classes), settings))
 
@@ -287,7 +287,7 @@ def rules(sent: Data, outcomes: Sequence[Outcome]) -> set[str]:
     for outcome in outcomes:
         found |= {entry.code if isinstance(entry, Assumption) else entry.rule for entry in outcome.journal}
         if isinstance(outcome.draft, Draft):
-            totals = ((side, of_pod(outcome.draft, side)) for side in SIDES)
+            totals = ((side, sum_pod(outcome.draft, side)) for side in SIDES)
             found |= {
                 explain_total(outcome.draft, side, name, value).rule
                 for side, sums in totals

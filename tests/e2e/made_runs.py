@@ -19,7 +19,7 @@ from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.simulate.change import Apply
-from kubectl_kres.simulate.cluster import PlacedStep, carried_out
+from kubectl_kres.simulate.cluster import PlacedStep, simulate_steps
 from kubectl_kres.store.store import READ, ReadRequest, Store
 
 Raw = dict[str, Any]
@@ -55,7 +55,7 @@ def _of_policy(plane: ControlPlane, kind: str, policed: bool) -> Iterator[str]:
     raw = workload(kind, space)
     ref = ObjectRef(raw["kind"], "web", space)
     before = explain(_store(plane, space), Subject(ref, BY_KIND[ref.kind], raw, "f.yaml"), EvaluationOptions(_SERVER))
-    change = carried_out(_store(plane, space), [PlacedStep(Apply(raw, kept=True), space)], _SERVER, [space])
+    change = simulate_steps(_store(plane, space), [PlacedStep(Apply(raw, kept=True), space)], _SERVER, [space])
     _post(plane, raw["kind"], space, raw)
     time.sleep(_MINUTE if kind == "Job" else _REST)
     came = _came(plane, kind, space)
@@ -109,7 +109,7 @@ def _of_revision(plane: ControlPlane, hard: int, replicas: int, management: str)
         time.sleep(0.5)
     time.sleep(2)
     raw["spec"]["template"]["spec"]["containers"][0]["image"] = "img:2"
-    change = carried_out(_store(plane, space), [PlacedStep(Apply(raw, kept=True), space)], _SERVER, [space])
+    change = simulate_steps(_store(plane, space), [PlacedStep(Apply(raw, kept=True), space)], _SERVER, [space])
     [end] = list(change.after.final_states(space))
     [foretold] = end.workloads
     used = end.quotas[0].used[_COUNTED]

@@ -21,7 +21,7 @@ from e2e.policy_generate import Object, grouped, policy
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.model.kinds import describe
-from kubectl_kres.policies.rules.chain import PolicyAnswer, PolicyObjects, create, world_of
+from kubectl_kres.policies.rules.chain import PolicyAnswer, PolicyObjects, build_policy_objects, create
 
 COMPARED = ("allowed", "code", "reason", "message", "causes", "warnings", "object", "noAnswer")
 THREADS = 3
@@ -112,9 +112,9 @@ class PolicyRun:
 
     def ask(self, chosen: Sequence[tuple[str, Object]]) -> None:
         with ThreadPoolExecutor(THREADS) as pool:
-            list(pool.map(lambda pair: self._judge(*pair), chosen))
+            list(pool.map(lambda pair: self._check_demands(*pair), chosen))
 
-    def _judge(self, group: str, pod: Object) -> None:
+    def _check_demands(self, group: str, pod: Object) -> None:
         reply = self._asked(pod)
         world = self._world(self.held.get(group, []))
         sent = _DECODER.decode(json.dumps(pod, ensure_ascii=False).encode())
@@ -162,7 +162,7 @@ class PolicyRun:
             kind: (by_kind.get(f"{kind}AdmissionPolicy", []), by_kind.get(f"{kind}AdmissionPolicyBinding", []))
             for kind in ("Validating", "Mutating")
         }
-        return world_of(
+        return build_policy_objects(
             self.asking_space(), None, pairs["Validating"], pairs["Mutating"], user=ADMIN, version=self.server.version,
             **self.extra,
         )  # fmt: skip

@@ -23,7 +23,7 @@ from e2e.seed import COUNTS, SEED
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Step, WaitForControllers
-from kubectl_kres.simulate.cluster import PlacedStep, carried_out
+from kubectl_kres.simulate.cluster import PlacedStep, simulate_steps
 from kubectl_kres.simulate.final_states import FinalState
 from kubectl_kres.simulate.live import lean_converters
 from kubectl_kres.simulate.moves import Kubelet
@@ -168,7 +168,7 @@ def _read(space: Space) -> Store:
 
 def _from_what_was_read(store: Store, space: str, steps: list[Step]) -> list[dict[str, Any]]:
     """The ends of the same steps from there; of pods that nobody made only those of the steps are known."""
-    outcome = carried_out(store, [PlacedStep(step, space) for step in steps], SERVER, [space])
+    outcome = simulate_steps(store, [PlacedStep(step, space) for step in steps], SERVER, [space])
     namespace, ends = outcome.after.spaces[space]
     return [_unowned(_shown(namespace.describe_final_state(state))) for state in ends.states[: ends.usual]]
 
@@ -179,7 +179,7 @@ def _applied_again(store: Store, space: str, given: list[dict[str, Any]]) -> lis
     for raw in given:
         kind, name = raw["kind"], raw["metadata"]["name"]
         if kind != "Pod" and store.get(kind, name, space) is not None:
-            [sent] = carried_out(store, [PlacedStep(Apply(raw, kept=True), space)], SERVER, [space]).sent
+            [sent] = simulate_steps(store, [PlacedStep(Apply(raw, kept=True), space)], SERVER, [space]).sent
             found += [f"{kind}/{name}: {answer.message}" for answer in sent.answers if not answer.allowed]
     return found
 

@@ -25,7 +25,7 @@ POD = {
 }
 
 
-def of_client(kubeconfig, namespace):
+def connect_with_client(kubeconfig, namespace):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from kubernetes import client, config  # noqa: PLC0415, it warns when it is imported
@@ -56,6 +56,6 @@ def of_ours(kubeconfig, namespace):
 def test_both_read_the_same(controlplane, namespace):
     status, answer = controlplane.request("POST", f"/api/v1/namespaces/{namespace}/pods", POD)
     assert status == 201, answer
-    theirs = of_client(controlplane.kubeconfig, namespace)
+    theirs = connect_with_client(controlplane.kubeconfig, namespace)
     assert theirs == of_ours(controlplane.kubeconfig, namespace)
     assert theirs["two", "a"][1] == {"cpu": "500m", "memory": "1Gi"}

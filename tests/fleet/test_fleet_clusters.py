@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kubectl_kres.cluster.kubeconfig.files import ClusterEntry, Context, MergedKubeconfig
 from kubectl_kres.errors import Forbidden, NewerSnapshot, SnapshotError, TimedOut, Unreachable, UsageError
 from kubectl_kres.fleet.clusters import FleetCluster, contexts, shard, snapshots
-from kubectl_kres.fleet.rows import number_of
+from kubectl_kres.fleet.rows import parse_cell_amount
 from kubectl_kres.fleet.status import ClusterStatus, exit_code, state_of, total, worst_first
 from kubectl_kres.quantity import parse
 
@@ -117,4 +117,4 @@ def test_exit_codes():
     ],
 )
 def test_amounts_are_whole_numbers_where_64_bits_hold_them(name: str, text: str, number: int | None, unit: str):
-    assert number_of(name, parse(text)) == (number, unit)
+    assert parse_cell_amount(name, parse(text)) == (number, unit)

@@ -19,7 +19,7 @@ from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.simulate.change import Evict
-from kubectl_kres.simulate.cluster import PlacedStep, carried_out
+from kubectl_kres.simulate.cluster import PlacedStep, simulate_steps
 from kubectl_kres.snapshot.read import demo_path, read
 from kubectl_kres.vpa.reports.effects import vpa_effects
 from kubectl_kres.vpa.text.effects import effects_lines
@@ -42,7 +42,7 @@ def outputs() -> Iterator[tuple[str, str]]:
     yield "workload.80.txt", ended(explain_text.lines(workload, now=ask.now, width=80))
     yield "workload.all.txt", ended(explain_text.lines(workload, whole=True))
     change = report(
-        carried_out(store, [PlacedStep(Evict(VPA, "gateway"), "payments")], ask.server, ["payments"], seen=True)
+        simulate_steps(store, [PlacedStep(Evict(VPA, "gateway"), "payments")], ask.server, ["payments"], seen=True)
     )
     yield "evict.80.txt", ended(change_report.lines(change, color=False, width=80))
 

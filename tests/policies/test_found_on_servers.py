@@ -13,7 +13,7 @@ from kubectl_kres.admission.quota.usage_drift import recount
 from kubectl_kres.admission.request.new_pod import admit, policies_of
 from kubectl_kres.model.objects import ResourceQuota
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.policies.rules.chain import PolicyAnswer, create, world_of
+from kubectl_kres.policies.rules.chain import PolicyAnswer, build_policy_objects, create
 from kubectl_kres.policies.rules.change import change
 from kubectl_kres.policies.rules.creation import errors_of
 from kubectl_kres.policies.rules.request import User
@@ -56,7 +56,9 @@ def space(**labels: str) -> dict[str, Any]:
 
 def configured(expression: str) -> PolicyAnswer:
     policy = mutating({"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": expression}})
-    world = world_of(space(), mutating_policies=([policy], [binding("MutatingAdmissionPolicyBinding")]), user=ADMIN)
+    world = build_policy_objects(
+        space(), mutating_policies=([policy], [binding("MutatingAdmissionPolicyBinding")]), user=ADMIN
+    )
     (answer,) = create(pod(), "ns", NOTHING, Server(), world)
     return answer
 
@@ -112,7 +114,7 @@ def test_a_patch_without_the_field_that_is_written():
 
 
 def test_messages_about_a_generated_name():
-    world = world_of(space(**{"pod-security.kubernetes.io/enforce": "restricted"}), user=ADMIN)
+    world = build_policy_objects(space(**{"pod-security.kubernetes.io/enforce": "restricted"}), user=ADMIN)
     (answer,) = create(pod(generateName="p-"), "ns", NOTHING, Server(), world)
     assert answer.outcome.message.startswith('pods "p-xxxxx" is forbidden: violates PodSecurity "restricted:latest"')
 
@@ -129,7 +131,7 @@ def test_scaling_is_a_request_about_a_scale():
     spec = {"matchConstraints": {"resourceRules": [rule("deployments/scale", "apps")]}, "validations": [validation]}
     policy = {"apiVersion": API, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "p"}, "spec": spec}
     bound = binding("ValidatingAdmissionPolicyBinding", validationActions=["Deny"])
-    world = world_of(space(), validating_policies=([policy], [bound]), user=ADMIN)
+    world = build_policy_objects(space(), validating_policies=([policy], [bound]), user=ADMIN)
     (answer,) = change("SCALE", deployment(1), deployment(9), "ns", NOTHING, Server(), world)
     assert answer.outcome.code == 422
     assert answer.outcome.message == (
@@ -183,7 +185,7 @@ def patch(expression: str) -> dict[str, Any]:
 )
 def test_a_policy_that_changes_nothing_still_loses_an_empty_list(mutation: dict[str, Any], message: str) -> None:
     """1.37.2: what a mutation lets through was written and read once more."""
-    world = world_of(
+    world = build_policy_objects(
         space(), mutating_policies=([mutating(mutation)], [binding("MutatingAdmissionPolicyBinding")]), user=ADMIN
     )
     sent = pod()

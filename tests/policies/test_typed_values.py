@@ -12,7 +12,7 @@ import pytest
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.policies.cel.base.values import TypedStruct
-from kubectl_kres.policies.rules.chain import PolicyAnswer, create, world_of
+from kubectl_kres.policies.rules.chain import PolicyAnswer, build_policy_objects, create
 from kubectl_kres.policies.rules.expressions import typed_object
 from kubectl_kres.policies.rules.patches import merge_configuration
 from kubectl_kres.policies.rules.request import User
@@ -52,7 +52,7 @@ def answers(expression: str, server: Server, pod: dict[str, Any] = POD) -> str:
 
 def decided(server: Server, pod: dict[str, Any], **policies: Any) -> PolicyAnswer:
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ns"}, "status": {"phase": "Active"}}
-    world = world_of(
+    world = build_policy_objects(
         space,
         None,
         policies.get("validating", ((), ())),

@@ -13,7 +13,7 @@ from properties.generated import CPU, FEW, MEMORY, pod, pods, policies, requirem
 from kubectl_kres.admission.base.draft import SIDES, Draft, draft_pod
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.pod import aggregate as qos
-from kubectl_kres.admission.pod.aggregate import explain_total, of_pod
+from kubectl_kres.admission.pod.aggregate import explain_total, sum_pod
 from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.quantity import Quantity, parse, stored_quantity
 
@@ -33,7 +33,7 @@ def amounts(values: Mapping[str, Quantity]) -> dict[str, int]:
 def test_every_total_recomputes_from_the_terms_that_are_kept(raw, held):
     for draft in drafts(raw, held):
         for side in SIDES:
-            for name, value in of_pod(draft, side).items():
+            for name, value in sum_pod(draft, side).items():
                 of = explain_total(draft, side, name, value)
                 assert parse(of.value) == value
                 assert sum(parse(term.value).nano for term in of.terms if term.kept) == value.nano, of
@@ -70,7 +70,7 @@ def test_the_effective_figure_is_the_highest_moment(raw, held):
             for name, quantity in draft.overhead.items():
                 if side == "requests" or most.get(name):
                     most[name] = most.get(name, 0) + quantity.nano
-            assert amounts(of_pod(draft, side)) == most
+            assert amounts(sum_pod(draft, side)) == most
 
 
 @FEW
@@ -82,7 +82,7 @@ def test_the_effective_request_never_falls_when_a_container_asks_for_more(raw, d
     name, texts = data.draw(st.sampled_from([("cpu", CPU), ("memory", MEMORY)]))
     extra = parse(data.draw(st.sampled_from(texts)))
     slot.requests[name] = slot.requests[name] + extra if name in slot.requests else extra
-    before, after = amounts(of_pod(draft, "requests")), amounts(of_pod(more, "requests"))
+    before, after = amounts(sum_pod(draft, "requests")), amounts(sum_pod(more, "requests"))
     for resource, amount in before.items():
         assert after[resource] >= amount
     assert after[name] - before.get(name, 0) <= extra.nano
@@ -150,7 +150,7 @@ def test_the_class_of_guaranteed_looking_pods(rows, level):
         raw["spec"]["resources"] = level
     draft = draft_pod(pod(raw), Server())
     told = qos.explain(draft)
-    assert told.name == qos.class_of(draft) == class_by_definition(raw)
+    assert told.name == qos.compute_class(draft) == class_by_definition(raw)
     if told.name != "BestEffort":
         assert bool(told.culprits) == (told.name == "Burstable")
     event(told.name)

@@ -11,7 +11,7 @@ from properties.generated import FEW, pod, pods, policies
 
 from kubectl_kres.admission.base.draft import draft_pod
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.admission.pod.aggregate import class_of
+from kubectl_kres.admission.pod.aggregate import compute_class
 from kubectl_kres.admission.quota.usage import stored_pod_usage
 from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.model.pod import Pod
@@ -50,19 +50,19 @@ def test_the_edits_lead_to_the_class_and_none_can_be_spared(raw, held, server):
     written = pod(raw)
     draft = admit(written, held, server)[0].draft
     for name in CLASSES:
-        if name == class_of(draft):
+        if name == compute_class(draft):
             continue
         found = find_reach(AdmittedPod(written, draft, held, server, lambda pod: admit(pod, held, server)), name)
-        event(f"{class_of(draft)} to {name}: {len(found.edits)} edits{', refused' if found.refused else ''}")
+        event(f"{compute_class(draft)} to {name}: {len(found.edits)} edits{', refused' if found.refused else ''}")
         if not found.edits:
             continue
         outcomes = admit(obeyed(written, found.edits), held, server)
-        assert {class_of(outcome.draft) for outcome in outcomes} == {name}
+        assert {compute_class(outcome.draft) for outcome in outcomes} == {name}
         assert bool(found.refused) == any(not outcome.allowed for outcome in outcomes)
         for edit in found.edits:
             rest = obeyed(written, tuple(one for one in found.edits if one != edit))
             fewer = admit(rest, held, server)
-            assert {class_of(one.draft) for one in fewer} != {name} or (
+            assert {compute_class(one.draft) for one in fewer} != {name} or (
                 not found.refused and any(not one.allowed for one in fewer)
             )
 
@@ -79,7 +79,7 @@ def test_sums_are_those_of_the_pods(found):
             finished += 1
             continue
         draft = draft_pod(one, SERVER)
-        classes[space, class_of(draft)] += 1
+        classes[space, compute_class(draft)] += 1
         for name, quantity in stored_pod_usage(one, draft).items():
             usage[space, name] = usage.get((space, name), 0) + quantity.nano
     *spaces, total = adding.sums()

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from kubectl_kres.capsule.reports.pool.pool_report import Holder, PoolReport, PoolUse, Queued
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
-from kubectl_kres.capsule.text.pools import of_pool, queue_lines
+from kubectl_kres.capsule.text.pools import pool_rooms, queue_lines
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pictures.bounds import Pair, bounds_lines, scale_lines
 from kubectl_kres.render.pictures.holders import (
@@ -21,7 +21,7 @@ from kubectl_kres.render.pictures.holders import (
     assign_letters,
     draw_stack,
     holders_lines,
-    of_quota,
+    quota_rooms,
 )
 from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, Explanation, ResourceValue, Verdict
 from kubectl_kres.reports.namespace.policy_explanation import Band, PolicyExplanation
@@ -67,13 +67,13 @@ POOL = PoolReport(
 
 
 def test_the_resource_that_somebody_waits_for_comes_first_and_gives_the_letters():
-    rooms = of_pool(POOL)
+    rooms = pool_rooms(POOL)
     assert [room.name for room in rooms] == ["requests.cpu", "requests.memory"]
     assert assign_letters(rooms) == {"train/nightly": "A", "serve/ranker": "B"}
 
 
 def test_the_legend_says_what_each_holds_and_what_is_free_and_wanted():
-    said = [text(line) for line in holders_lines(of_pool(POOL), 70, ascii_only=True)]
+    said = [text(line) for line in holders_lines(pool_rooms(POOL), 70, ascii_only=True)]
     assert said[0] == "who holds it"
     assert "  A train/nightly requests.cpu 8, requests.memory 1Gi" in said
     assert "  . free: requests.cpu 4, requests.memory 5Gi" in said
@@ -86,7 +86,7 @@ def test_the_tightest_name_of_a_quota_comes_first():
         UsageShare("Deployment/b", 1, {"pods": "1"}),
     )
     uses = (QuotaUse("pods", "10", "2", "8", 20), QuotaUse("requests.cpu", "1", "900m", "100m", 90))
-    rooms = of_quota(QuotaReport(ObjectRef("ResourceQuota", "q", "n"), uses, by="workload", shares=shares))
+    rooms = quota_rooms(QuotaReport(ObjectRef("ResourceQuota", "q", "n"), uses, by="workload", shares=shares))
     assert [room.name for room in rooms] == ["requests.cpu", "pods"]
 
 

@@ -15,7 +15,7 @@ from kubectl_kres.reports.changes.altered_objects import AlteredObjects, altered
 from kubectl_kres.reports.changes.compare import compare_sides, report
 from kubectl_kres.reports.changes.given_steps import namespace_needs, pool_needs
 from kubectl_kres.simulate.change import Delete, Patch, ScaleStep, Step
-from kubectl_kres.simulate.cluster import ChangeOutcome, PlacedStep, at_rest, carried_out
+from kubectl_kres.simulate.cluster import ChangeOutcome, PlacedStep, current_final_states, simulate_steps
 from kubectl_kres.store.store import Store
 
 ML = Path(__file__).parents[1] / "tui" / "ml.kres"
@@ -47,7 +47,7 @@ def held() -> Store:
 
 def after(store: Store, step: Step, space: str) -> tuple[AlteredObjects, ChangeOutcome]:
     steps = (PlacedStep(step, space),)
-    outcome = carried_out(store, steps, Server(), [space] if space else [])
+    outcome = simulate_steps(store, steps, Server(), [space] if space else [])
     return altered_objects(store, steps, outcome, report(outcome)), outcome
 
 
@@ -56,7 +56,7 @@ def test_what_is_left_is_at_rest_where_the_change_ended(held: Store, name: str):
     found, outcome = after(held, *STEPS[name])
     store = held.copied()
     found.apply_to(store)
-    again = compare_sides(outcome.after, at_rest(store, Server(), outcome.after.spaces))
+    again = compare_sides(outcome.after, current_final_states(store, Server(), outcome.after.spaces))
     assert (again.workloads, again.quotas, again.claims) == ((), (), ())
     assert found.refs
 

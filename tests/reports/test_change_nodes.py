@@ -21,7 +21,7 @@ from kubectl_kres.reports.changes.nodes import change_node_needs, with_nodes
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.scheduling.node_info import gather_pods
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Step
-from kubectl_kres.simulate.cluster import PlacedStep, carried_out
+from kubectl_kres.simulate.cluster import PlacedStep, simulate_steps
 from kubectl_kres.store.store import READ, Coverage, ReadRequest, Store
 
 NODES = (raw_node("one", "4Gi"), raw_node("two", "7Gi"))
@@ -60,13 +60,13 @@ def world(stored: Any, nodes: Sequence[Any] = NODES, pods: Sequence[Any] = ()) -
 
 def after(store: Store, *steps: Step) -> ChangeReport:
     placed = [PlacedStep(step, "ns") for step in steps]
-    found = report_with_pods(carried_out(store, placed, Server(), ["ns"]), placed)
+    found = report_with_pods(simulate_steps(store, placed, Server(), ["ns"]), placed)
     return with_nodes(found.report, store, found.pods, placed, 36)
 
 
 def needed(store: Store, *steps: Step) -> set[str]:
     placed = [PlacedStep(step, "ns") for step in steps]
-    found = report_with_pods(carried_out(store, placed, Server(), ["ns"]), placed)
+    found = report_with_pods(simulate_steps(store, placed, Server(), ["ns"]), placed)
     return {need.kind for need in change_node_needs(store, found.pods, placed)}
 
 

@@ -75,14 +75,14 @@ AMOUNTS = {"pods": "", "count/pods": "", "requests.cpu": "00m", "limits.memory":
 
 @st.composite
 def scenes(draw):
-    def list_of(names):
+    def list_type(names):
         wanted = draw(st.lists(st.sampled_from(names), unique=True))
         return {
             name: f"{draw(st.integers(1, 9))}{'' if '/' in name else '00m' if name == 'cpu' else '00Mi'}"
             for name in wanted
         }
 
-    requests = list_of(["cpu", "memory", "example.com/gpu"])
+    requests = list_type(["cpu", "memory", "example.com/gpu"])
     ceilings = {name: value for name, value in requests.items() if name == "example.com/gpu" or draw(st.booleans())}
     if "example.com/gpu" in requests:
         ceilings["example.com/gpu"] = requests["example.com/gpu"]

@@ -192,7 +192,7 @@ def test_where_there_is_no_node():
     assert (found.nodes and found.nodes.nodes, found.finds_nodes, found.without_node) == (0, True, 0)
     assert "nodes there is no node in the cluster" in text(found)
     filed_report = filed(deployment(), ())
-    assert filed_report is not None and not filed_report.fits_none
+    assert filed_report is not None and not filed_report.no_node_fits
     assert "nodes: there is no node in the cluster" in "".join(
         part for line in report_lines(filed_report, 80) for _, part in line
     )

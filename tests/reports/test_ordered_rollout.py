@@ -14,7 +14,7 @@ from kubectl_kres.model.workload import fenceposts
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.simulate.change import Apply, Patch, WaitForControllers
-from kubectl_kres.simulate.rollout import PodCosts, RolloutPlan, at_rest
+from kubectl_kres.simulate.rollout import PodCosts, RolloutPlan, settle_rollout
 from kubectl_kres.simulate.state import DeploymentState, Replica, ReplicaSetState, StatefulSetState
 
 _OLD, _NEW = 0, 1
@@ -66,7 +66,7 @@ def test_it_comes_to_a_rest_that_is_explored(seed: int) -> None:
         explored = {(end.updated, end.pods - (end.updated or 0)) for end in ends}
         costs = PodCosts({shape: {_KEY: amount} for shape, amount in price.items()}, {_OLD: _OLD, _NEW: _NEW})
         plan = RolloutPlan(state, costs)
-        rests = [at_rest(plan, {_KEY: used}, {_KEY: hard}, order) for order in plan.orders]
+        rests = [settle_rollout(plan, {_KEY: used}, {_KEY: hard}, order) for order in plan.orders]
         case = f"{fields=} {price=} {hard=} {used=} {explored=}"
         found = {(rest.updated, rest.old) for rest in rests}
         assert found <= explored, case
@@ -75,9 +75,9 @@ def test_it_comes_to_a_rest_that_is_explored(seed: int) -> None:
             not (end.behind or end.pods < state.replicas) for end in ends
         ), case
         stalled += not all(rest.complete for rest in rests)
-        raised = at_rest(plan, {_KEY: used}, {_KEY: hard}, raising=True)
+        raised = settle_rollout(plan, {_KEY: used}, {_KEY: hard}, raising=True)
         assert raised.complete, case
-        assert at_rest(plan, {_KEY: used}, raised.hard).complete, case
+        assert settle_rollout(plan, {_KEY: used}, raised.hard).complete, case
     assert 0 < stalled < 100
 
 

@@ -10,17 +10,17 @@ import pytest
 from kubectl_kres.admission.base.draft import Draft, draft_pod
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.kubelet import KubeletNode
-from kubectl_kres.admission.pod.aggregate import class_of
+from kubectl_kres.admission.pod.aggregate import compute_class
 from kubectl_kres.admission.pod.defaulting import default_pod
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Node, Pod
-from kubectl_kres.reports.qos.qos_report import Cgroups, Shared, SmallestLimits, machine_of, tree_of
+from kubectl_kres.reports.qos.qos_report import Cgroups, Shared, SmallestLimits, build_cgroups, kubelet_node
 
 
 def of(*containers: Any, version: int = 2, **spec: Any) -> Cgroups:
     draft: Draft = draft_pod(msgspec.convert({"spec": {"containers": containers, **spec}}, Pod), Server())
     default_pod(draft, ObjectRef("Pod", "p"), None)
-    return tree_of(draft, class_of(draft), KubeletNode(version), "")
+    return build_cgroups(draft, compute_class(draft), KubeletNode(version), "")
 
 
 def box(name: str, **limits: str) -> dict[str, Any]:
@@ -73,9 +73,9 @@ def test_the_machine_is_what_the_node_says():
         "allocatable": {"memory": "7Gi"},
     }
     node = msgspec.convert({"status": status}, Node)
-    found = machine_of(node, 2, "systemd")
+    found = kubelet_node(node, 2, "systemd")
     assert (found.memory, found.allocatable, found.pages) == (8 << 30, 7 << 30, ("1GB", "2MB"))
-    assert machine_of(None, 1, "cgroupfs") == KubeletNode(1, "cgroupfs")
+    assert kubelet_node(None, 1, "cgroupfs") == KubeletNode(1, "cgroupfs")
 
 
 def test_notes_are_of_the_version():

@@ -7,7 +7,7 @@ import pytest
 from reports.stored import event, made, owned_by, store_of
 
 from kubectl_kres.model.pod import Pod, PodStatus
-from kubectl_kres.reports.pod.events import of_pod, of_workload
+from kubectl_kres.reports.pod.events import pod_facts, workload_facts
 
 DENIED = 'pods "web-1-{}" is forbidden: exceeded quota: team, requested: pods=1, used: pods=5, limited: pods=5'
 SET = made("ReplicaSet", "web-1", spec={}, **owned_by("Deployment", "web"))
@@ -20,7 +20,7 @@ def condition(type_: str, status: str, reason: str = "", message: str = "", time
 
 def of_deployment(*objects, **status):
     store = store_of(made("Deployment", "web", spec={}, status=status), *objects)
-    return of_workload(store, "Deployment", store.get("Deployment", "web", "ns"))
+    return workload_facts(store, "Deployment", store.get("Deployment", "web", "ns"))
 
 
 def denied(
@@ -87,7 +87,7 @@ def test_a_cron_job_tells_of_its_jobs_and_their_pods():
         made("Pod", "report-1-x", spec={}, status=killed("main", 1), **owned_by("Job", "report-1")),
         made("Pod", "else", spec={}, status=killed("x", 1)),
     )
-    facts = of_workload(store, "CronJob", store.get("CronJob", "report", "ns"))
+    facts = workload_facts(store, "CronJob", store.get("CronJob", "report", "ns"))
     assert sorted(fact.reason for fact in facts) == ["BackoffLimitExceeded", "OOMKilled"]
 
 
@@ -99,7 +99,7 @@ def killed(name: str, restarts: int, limit: str = "") -> dict:
 
 def of(status: dict) -> list[tuple[str, str]]:
     pod = msgspec.convert(made("Pod", "p", spec={}, status=status), Pod)
-    return [(fact.reason, fact.text) for fact in of_pod(pod)]
+    return [(fact.reason, fact.text) for fact in pod_facts(pod)]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from reports.stored import made, owned_by, store_of, subject, template
 
 from kubectl_kres.errors import NotFound, UsageError
-from kubectl_kres.reports.pod.manifest_source import LAST_APPLIED, annotation_sets, start_of
+from kubectl_kres.reports.pod.manifest_source import LAST_APPLIED, annotation_sets, find_manifest
 from kubectl_kres.store.store import Coverage, ReadRequest
 
 ONE = {"name": "app", "resources": {"requests": {"cpu": "1"}}}
@@ -95,7 +95,7 @@ HASH = {"labels": {"controller-revision-hash": "db-abc"}}
     ],
 )
 def test_a_live_pod(objects, pod, asked, prefix, text):
-    start = start_of(store_of(*objects, pod), subject("Pod/p"))
+    start = find_manifest(store_of(*objects, pod), subject("Pod/p"))
     assert (requests(start), start.prefix, start.text) == (asked, prefix, text)
     assert start.live.metadata.name == "p"
     assert (start.assumed is not None) is (text == "the live pod")
@@ -110,7 +110,7 @@ def test_a_live_pod(objects, pod, asked, prefix, text):
     ],
 )
 def test_the_choice_is_explained(metadata, reason):
-    assumed = start_of(store_of(live(**metadata)), subject("Pod/p")).assumed
+    assumed = find_manifest(store_of(live(**metadata)), subject("Pod/p")).assumed
     assert assumed.code == "start/live"
     assert reason in assumed.text
 
@@ -119,7 +119,7 @@ def test_what_the_controller_adds_is_taken_from_the_live_pod():
     """A DaemonSet pins its pods with affinity, a Job gives a deadline: both matter to quota scopes."""
     pod = live(**owned_by("Job", "j"))
     pod["spec"]["activeDeadlineSeconds"] = 600
-    start = start_of(store_of(made("Job", "j", spec=template(ONE)), pod), subject("Pod/p"))
+    start = find_manifest(store_of(made("Job", "j", spec=template(ONE)), pod), subject("Pod/p"))
     assert (start.pod.spec.active_deadline_seconds, start.pod.spec.node_name) == (600, "n1")
 
 
@@ -133,28 +133,28 @@ def test_what_the_controller_adds_is_taken_from_the_live_pod():
 )
 def test_a_workload_starts_from_its_template(kind, spec, prefix):
     raw = made(kind, "w", spec=spec)
-    start = start_of(store_of(raw), subject(f"{kind}/w"))
+    start = find_manifest(store_of(raw), subject(f"{kind}/w"))
     assert (requests(start), start.prefix, start.text) == ({"cpu": "1"}, prefix, "its template")
     assert (start.live, start.pod.metadata.name, start.pod.metadata.namespace) == (None, "w", "ns")
-    file = start_of(store_of(), subject(f"{kind}/w", raw, "w.yaml"))
+    file = find_manifest(store_of(), subject(f"{kind}/w", raw, "w.yaml"))
     assert (requests(file), file.prefix, file.text) == ({"cpu": "1"}, prefix, "its template in w.yaml")
 
 
 def test_a_pod_template_and_a_pod_in_a_file():
     raw = {**made("PodTemplate", "t"), **template(ONE)}
-    assert start_of(store_of(raw), subject("PodTemplate/t")).prefix == "template."
-    pod = start_of(store_of(), subject("Pod/p", {**made("Pod", "p", spec={"containers": [ONE]})}, "p.yaml"))
+    assert find_manifest(store_of(raw), subject("PodTemplate/t")).prefix == "template."
+    pod = find_manifest(store_of(), subject("Pod/p", {**made("Pod", "p", spec={"containers": [ONE]})}, "p.yaml"))
     assert (requests(pod), pod.prefix, pod.text, pod.live) == ({"cpu": "1"}, "", "p.yaml", None)
 
 
 def test_what_has_no_template():
     store = store_of(made("Deployment", "d", spec={}), made("Service", "s", spec={}))
     with pytest.raises(UsageError, match=r"no spec\.template\.spec\.containers"):
-        start_of(store, subject("Deployment/d"))
+        find_manifest(store, subject("Deployment/d"))
     with pytest.raises(UsageError, match="Service holds no pod template"):
-        start_of(store, subject("Service/s"))
+        find_manifest(store, subject("Service/s"))
     with pytest.raises(NotFound, match=r'deployments\.apps "gone" not found'):
-        start_of(store, subject("Deployment/gone"))
+        find_manifest(store, subject("Deployment/gone"))
 
 
 def test_an_object_that_may_not_be_read():
@@ -163,7 +163,7 @@ def test_an_object_that_may_not_be_read():
         ReadRequest("Pod", "ns", "p"), Coverage("denied", 'pods "p" is forbidden: User "u" cannot get resource "pods"')
     )
     with pytest.raises(Exception, match='User "u" cannot get') as raised:
-        start_of(store, subject("Pod/p"))
+        find_manifest(store, subject("Pod/p"))
     assert raised.value.code == 403
 
 

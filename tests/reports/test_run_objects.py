@@ -11,7 +11,7 @@ from kubectl_kres.reports.common.analysis import AccountStep
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.tekton.model import PipelineRun
 from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
-from kubectl_kres.tekton.reports.run_objects import existing_claims, existing_pods, of_pipeline
+from kubectl_kres.tekton.reports.run_objects import existing_claims, existing_pods, pipeline_steps
 from kubectl_kres.tekton.reports.world import tekton_world
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import pipeline_run as answer_of
 
@@ -37,7 +37,7 @@ def steps(*given: Any) -> list[AccountStep]:
     world, whole = tekton_world(store, ref.namespace, ASK), store.get(ref.kind, ref.name, ref.namespace)
     assert isinstance(whole, PipelineRun)
     answer = answer_of(whole, world, claims=existing_claims(store, whole), pods=existing_pods(store, whole))
-    return [*of_pipeline(whole, answer, world)]
+    return [*pipeline_steps(whole, answer, world)]
 
 
 def objects(*given: Any) -> list[tuple[str, str, str]]:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from kubectl_kres.capsule.replay.events import Create, DeleteEvent, PatchEvent, WorldEvent, replay, replay_all
 from kubectl_kres.capsule.replay.reconcile import settle_world
-from kubectl_kres.capsule.replay.world import PoolWorld, with_claims, world_of
+from kubectl_kres.capsule.replay.world import PoolWorld, build_pool_world, with_claims
 from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, claim_standing_of
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
@@ -61,7 +61,7 @@ def store_of(world: PoolWorld) -> Store:
 
 
 def spaces() -> PoolWorld:
-    return world_of([made("Namespace", name, labels={"t": "x"}) for name in SPACES])
+    return build_pool_world([made("Namespace", name, labels={"t": "x"}) for name in SPACES])
 
 
 amounts = st.dictionaries(st.sampled_from(NAMES), st.integers(0, 6), min_size=1, max_size=3)
@@ -234,7 +234,7 @@ def test_many_candidates_are_not_proven_unless_one_is_enough():
 def test_a_queue_of_a_thousand_takes_no_minutes():
     claims = [claim(f"c{place:04}", "a", {CPU: 1}, 0) for place in range(400)]
     scene = situation(hard={CPU: 100}, ordered=True)
-    world = world_of(
+    world = build_pool_world(
         scene.store.all("Namespace"), scene.store.all("ResourcePool"), (), scene.store.all("ResourceQuota")
     )
     keyed = {("a", one.metadata.name): one for one in claims}
@@ -247,7 +247,7 @@ def test_a_queue_of_a_thousand_takes_no_minutes():
 def crowd(held: int, others: int, asks: int) -> PoolIndex:
     """So many claims of 1 hold all there is; so many wait for 2 each, and after them one for more."""
     scene = situation(hard={CPU: held})
-    world = world_of(
+    world = build_pool_world(
         scene.store.all("Namespace"), scene.store.all("ResourcePool"), (), scene.store.all("ResourceQuota")
     )
     claims = [claim(f"c{place:04}", "a", {CPU: 1}, 0) for place in range(held)]
@@ -309,7 +309,7 @@ def test_the_share_of_a_claim_that_was_made_anew_is_not_that_of_the_new_one():
         claim("w", "a", {CPU: 2}, 9), status=msgspec.structs.replace(old.status, conditions=conditions)
     )
     new = msgspec.structs.replace(new, metadata=msgspec.structs.replace(new.metadata, uid="anew"))
-    world = world_of(
+    world = build_pool_world(
         scene.store.all("Namespace"),
         scene.store.all("ResourcePool"),
         [new, *(one.claim for one in scene.claims if one.claim is not old)],

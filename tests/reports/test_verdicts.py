@@ -14,7 +14,15 @@ from kubectl_kres.render.pod.explain import lines
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, FailedRead
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.summary import Outlines
-from kubectl_kres.reports.pod.verdict import ITSELF, MEANINGS, NEGATIVE, NeededPods, is_negative, with_outcome, word_of
+from kubectl_kres.reports.pod.verdict import (
+    ITSELF,
+    MEANINGS,
+    NEGATIVE,
+    NeededPods,
+    is_negative,
+    outcome_word,
+    with_outcome,
+)
 
 PAGE = Path(__file__).parents[2] / "docs" / "verdicts.md"
 APP = {"name": "app", "image": "app", "resources": {"requests": {"cpu": "100m"}}}
@@ -201,7 +209,7 @@ def test_each_word_can_be_as_far_as_seen(word: str):
     verdict, needed = cases[word]
     seen = with_outcome(verdict, (), needed)
     blind = with_outcome(verdict, (FailedRead("LimitRange", "denied"),), needed)
-    assert (seen.outcome, blind.outcome, word_of(blind)) == (word, f"{word}-as-far-as-seen", word)
+    assert (seen.outcome, blind.outcome, outcome_word(blind)) == (word, f"{word}-as-far-as-seen", word)
     assert is_negative(blind) is (word in NEGATIVE)
 
 

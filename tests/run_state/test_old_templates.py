@@ -6,7 +6,7 @@ from reports.stored import event, made, owned_by, store_of, subject, template
 
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.pod.events import refused_since
+from kubectl_kres.reports.pod.events import refusal_start_text
 
 _SAID = 'Error creating: pods "web-old-{}" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot'
 
@@ -43,5 +43,5 @@ def test_what_refused_the_old_template_is_no_remedy_of_the_new_one():
 def test_since_when_counts_from_the_first_refusal():
     web = made("Deployment", "web", spec={"replicas": 3, **template()}, status={"observedGeneration": 1})
     found = explain(store_of(web, _replica_set("web-old", 1), *_TRIES), subject("Deployment/web"), EvaluationOptions())
-    assert refused_since(found.facts) == "2026-01-01T00:00:00Z"
+    assert refusal_start_text(found.facts) == "2026-01-01T00:00:00Z"
     assert found.run_state is not None and found.run_state.since == "2026-01-01T00:00:00Z"

@@ -11,7 +11,7 @@ from run_state.waiting import SITUATIONS
 import kubectl_kres.api as kres
 from kubectl_kres.render.pod import explain as brief
 from kubectl_kres.render.verdict.brief import lines
-from kubectl_kres.reports.common.explanation import Explanation, is_held_up
+from kubectl_kres.reports.common.explanation import Explanation, waits_or_fails
 
 #: Written by tests/e2e/test_run_state_plane.py with KRES_RUN_STATE_SNAPSHOT=FILE.
 SNAPSHOT = Path(__file__).with_name("waiting.kres")
@@ -32,7 +32,7 @@ def test_the_second_word_and_its_reason(cluster: kres.Cluster, name: str):
     state = explanation.run_state
     assert state is not None
     assert (state.word, state.reason) == (situation.word, situation.reason)
-    assert is_held_up(state) == situation.held_up
+    assert waits_or_fails(state) == situation.held_up
     text = "\n".join(lines(brief.brief(explanation, "")))
     if situation.held_up:
         assert state.next or explanation.remedies

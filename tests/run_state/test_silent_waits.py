@@ -16,7 +16,7 @@ from kubectl_kres.render.verdict.brief import lines
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.object_state import object_state
-from kubectl_kres.reports.pod.events import ready_of
+from kubectl_kres.reports.pod.events import ready_text
 from kubectl_kres.snapshot.read import read
 from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
@@ -110,5 +110,5 @@ def test_a_daemon_set_whose_status_is_behind_is_as_ready_as_its_pods():
     state = object_state(store, ref, NOW)
     assert state is not None
     assert (state.word, state.ready, state.of) == ("runs", 1, 1)
-    assert ready_of("DaemonSet", store.get(ref.kind, ref.name, ref.namespace), state) == "1/1"
-    assert ready_of("DaemonSet", store.get(ref.kind, ref.name, ref.namespace)) == "0/1"
+    assert ready_text("DaemonSet", store.get(ref.kind, ref.name, ref.namespace), state) == "1/1"
+    assert ready_text("DaemonSet", store.get(ref.kind, ref.name, ref.namespace)) == "0/1"

@@ -14,7 +14,7 @@ from conformance.pools import PARTS, flat, state
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.simulate.change import Apply, Delete, Patch, Step, WaitForControllers
-from kubectl_kres.simulate.cluster import PlacedStep, carried_out
+from kubectl_kres.simulate.cluster import PlacedStep, simulate_steps
 from kubectl_kres.store.store import Origin, Store
 
 Raw = dict[str, Any]
@@ -71,7 +71,7 @@ def played(case: Raw) -> Raw:
             names.append({"given": group, "index": index})
     steps += map(step_of, case["steps"])
     names += range(len(case["steps"]))
-    outcome = carried_out(Store(Origin("cluster", "here")), steps, Server(), ())
+    outcome = simulate_steps(Store(Origin("cluster", "here")), steps, Server(), ())
     # What the webhook only takes off again is told as not allowed, with the server's 200.
     refused = {
         sent.number - 1: answer for sent in outcome.sent for answer in sent.answers if answer.code >= 400

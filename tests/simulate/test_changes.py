@@ -12,7 +12,7 @@ from kubectl_kres.model.objects import decode_object
 from kubectl_kres.model.workload import Workload, fenceposts
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, WaitForControllers
 from kubectl_kres.simulate.explore import MOST_STATES
-from kubectl_kres.simulate.live import state_of, world_of
+from kubectl_kres.simulate.live import build_world, state_of
 from kubectl_kres.simulate.moves import Kubelet
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import World
@@ -154,7 +154,7 @@ def test_a_set_of_the_same_look_is_not_taken_for_the_newest():
         store.add(
             "ReplicaSet", decode_object({**item, "metadata": {**metadata, "creationTimestamp": revision}}, Workload)
         )
-    world = world_of(store, "n")
+    world = build_world(store, "n")
     namespace = NamespaceSimulation(Server(), world)
     [(_, state)] = state_of(namespace, world, store, "n").workloads
     assert [item.wanted for item in state.sets if item is state.newest] == [2]

@@ -10,7 +10,7 @@ from reports.stored import store_of
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.reports.changes.given_steps import FIRST
 from kubectl_kres.simulate.change import Apply, Patch, ScaleStep, Step
-from kubectl_kres.simulate.cluster import ChangeOutcome, PlacedStep, carried_out
+from kubectl_kres.simulate.cluster import ChangeOutcome, PlacedStep, simulate_steps
 from kubectl_kres.simulate.live import lean_converters
 from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot import read as snapshots
@@ -53,7 +53,7 @@ def played(modes: dict[str, Any], step: Step) -> ChangeOutcome:
     for kind, keep in kept.items():
         for item in list(store.all(kind)):
             store.add(kind, keep(item))
-    return carried_out(store, [PlacedStep(step, "ns")], Server(), ["ns"])
+    return simulate_steps(store, [PlacedStep(step, "ns")], Server(), ["ns"])
 
 
 @pytest.mark.parametrize("modes", [MODES, {}], ids=["read", "of an older snapshot"])
@@ -111,7 +111,7 @@ def test_everything_that_was_read_can_be_patched():
                 patches.append({"spec": inner})
             for patch in patches:
                 placed = PlacedStep(Patch(kind, name, patch), space)
-                outcome = carried_out(store, [placed], Server(), [space] if space else [])
+                outcome = simulate_steps(store, [placed], Server(), [space] if space else [])
                 told += [answer.message for sent in outcome.sent for answer in sent.answers]
     assert len(told) > 80
     assert set(told) == {""}
@@ -125,7 +125,7 @@ def test_what_a_patch_itself_gets_wrong_is_told_alone():
     [job] = [item for item in store.all("CronJob", "batch") if item.metadata.name == "nightly-report"]
     box[0]["name"] = job.spec.job_template.spec.template.spec.containers[0].name
     patch = {"spec": {"jobTemplate": {"spec": {"template": template}}}}
-    [sent] = carried_out(
+    [sent] = simulate_steps(
         store, [PlacedStep(Patch("CronJob", "nightly-report", patch), "batch")], Server(), ["batch"]
     ).sent
     assert 'requests[cpu]: Invalid value: "-1": must be greater than or equal to 0' in sent.answers[0].message
@@ -144,7 +144,7 @@ def test_a_job_of_a_file_that_is_there_already_is_no_other_job():
     job = {"kind": "Job", "metadata": {"name": "j", "namespace": "ns", "uid": "u"}, "spec": stored}
 
     def answer(raw: dict[str, Any]) -> tuple[int, str]:
-        [sent] = carried_out(store_of(job), [PlacedStep(Apply(raw, kept=True), "ns")], Server(), ["ns"]).sent
+        [sent] = simulate_steps(store_of(job), [PlacedStep(Apply(raw, kept=True), "ns")], Server(), ["ns"]).sent
         return sent.answers[0].code, sent.answers[0].message
 
     assert answer(file) == (200, "")
@@ -168,6 +168,6 @@ def test_what_is_zero_takes_the_notation_of_what_comes():
     quota["status"] = {**spec, "used": {"requests.memory": "0"}}
     containers = [{"name": "c", "image": "i", "resources": {"requests": {"memory": "300Mi"}}}]
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": containers}}
-    after = carried_out(store_of(quota), [PlacedStep(Apply(pod), "ns")], Server(), ["ns"]).after
+    after = simulate_steps(store_of(quota), [PlacedStep(Apply(pod), "ns")], Server(), ["ns"]).after
     [end] = after.words("ns", after.states("ns"))
     assert end.quotas[0].used == {"requests.memory": "300Mi"}

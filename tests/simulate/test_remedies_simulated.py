@@ -19,7 +19,7 @@ from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import CreateObject, Remedy
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.simulate.change import Apply
-from kubectl_kres.simulate.cluster import ChangeOutcome, PlacedStep, carried_out
+from kubectl_kres.simulate.cluster import ChangeOutcome, PlacedStep, simulate_steps
 from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
 Raw = dict[str, Any]
@@ -65,7 +65,7 @@ def placed(item: Raw) -> Raw:
 def settled(objects: list[Raw], server: Server) -> list[Raw]:
     """The objects once their quotas were counted."""
     steps = [PlacedStep(Apply(one), one["metadata"].get("namespace", "")) for one in objects]
-    outcome = carried_out(empty(), steps, server, [SPACE])
+    outcome = simulate_steps(empty(), steps, server, [SPACE])
     [end, *_] = outcome.after.final_states(SPACE)
     status = {quota.name: {"hard": dict(quota.hard), "used": dict(quota.used)} for quota in end.quotas}
     return [
@@ -96,7 +96,7 @@ def after(remedy: Remedy, given: list[Raw], pod: Raw, server: Server) -> ChangeO
     before = {json.dumps(one, sort_keys=True) for one in given}
     changed = [one for one in policies if json.dumps(one, sort_keys=True) not in before]
     steps = [PlacedStep(Apply(one), one["metadata"].get("namespace", "")) for one in (*created, *changed, sent)]
-    return carried_out(held(given), steps, server, [SPACE])
+    return simulate_steps(held(given), steps, server, [SPACE])
 
 
 @pytest.mark.parametrize("name", sorted(FILES))

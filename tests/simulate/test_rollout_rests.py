@@ -13,7 +13,7 @@ import pytest
 from kubectl_kres.admission.quota.quota_admission import Key, Price
 from kubectl_kres.model.workload import fenceposts
 from kubectl_kres.quantity import parse
-from kubectl_kres.simulate.rollout import PodCosts, RolloutPlan, at_rest
+from kubectl_kres.simulate.rollout import PodCosts, RolloutPlan, settle_rollout
 from kubectl_kres.simulate.state import DaemonSetState, DeploymentState, Replica, ReplicaSetState, StatefulSetState
 
 RECORDED = Path(__file__).parents[1] / "vectors" / "changes"
@@ -59,7 +59,7 @@ def claims(spec: Any, before: Any) -> dict[int, Price | None]:
 def rests(state: Any, costs: PodCosts, used: Mapping[Key, int], hard: Mapping[Key, int]) -> set[tuple[int, int]]:
     """Pods of the newest template, and of older ones, at each rest."""
     plan = RolloutPlan(state, costs)
-    ends = [at_rest(plan, used, hard, order) for order in plan.orders]
+    ends = [settle_rollout(plan, used, hard, order) for order in plan.orders]
     assert all(end.wanted == state.replicas and {**end.hard} == {**hard} for end in ends)
     return {(end.updated, end.old) for end in ends}
 
@@ -143,5 +143,5 @@ def test_a_daemon_set_replaces_its_pods_node_by_node(surge: int, unavailable: in
     state = DaemonSetState(1, 4, surge, unavailable, sets=(ReplicaSetState(0, 4, ((0, True, 4),), 4),))
     assert rests(state, ONE_EACH, {KEY: 4}, {KEY: hard}) == {rest}
     if rest != (4, 0):
-        end = at_rest(RolloutPlan(state, ONE_EACH), {KEY: 4}, {KEY: hard}, raising=True)
+        end = settle_rollout(RolloutPlan(state, ONE_EACH), {KEY: 4}, {KEY: hard}, raising=True)
         assert (end.complete, end.updated, end.hard[KEY]) == (True, 4, 4 + surge)

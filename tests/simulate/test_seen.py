@@ -12,7 +12,7 @@ from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.simulate.change import ScaleStep
-from kubectl_kres.simulate.cluster import PlacedStep, carried_out
+from kubectl_kres.simulate.cluster import PlacedStep, simulate_steps
 from kubectl_kres.simulate.live import lean_converters
 
 LABELS = {"app": "web"}
@@ -48,7 +48,7 @@ def scaled(*objects: Any, kind: str = "Deployment", seen: bool = True, slim: boo
         for each, convert in lean_converters().items():
             for item in list(store.all(each)):
                 store.add(each, convert(item))
-    return report(carried_out(store, [PlacedStep(ScaleStep(kind, "w", 9), "ns")], Server(), ["ns"], seen=seen))
+    return report(simulate_steps(store, [PlacedStep(ScaleStep(kind, "w", 9), "ns")], Server(), ["ns"], seen=seen))
 
 
 def pods_after(changed: ChangeReport) -> int:

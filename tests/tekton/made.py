@@ -13,10 +13,10 @@ from kubectl_kres.model.objects import LimitRange, Namespace, ResourceQuota, dec
 from kubectl_kres.model.tekton_config import ConfigMap
 from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, StepAction, Task, TaskRun
-from kubectl_kres.tekton.rules.base.config import TektonConfig, config_of
+from kubectl_kres.tekton.rules.base.config import TektonConfig, parse_config
 from kubectl_kres.tekton.rules.base.result import BuiltPod, MissingReference
 from kubectl_kres.tekton.rules.controller.resolve import Lookups
-from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, RunResult, task_run, world_of
+from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, RunResult, build_run_namespace, task_run
 
 Raw = Mapping[str, Any]
 
@@ -60,7 +60,7 @@ def config(entries: Raw | None = None, info: str = "", **keys: str) -> TektonCon
     """A configuration: keys of either ConfigMap with ``_`` for ``-``; ``info``: Tekton's version."""
     data = {key.replace("_", "-"): value for key, value in keys.items()}
     text = msgspec.json.encode(entries or {}).decode()
-    return config_of(
+    return parse_config(
         _config_map("config-defaults", {"default-container-resource-requirements": text, **data}),
         _config_map("feature-flags", data),
         _config_map("pipelines-info", {"version": info}),
@@ -86,7 +86,9 @@ def world(
     quotas = [one for one in policies if isinstance(one, ResourceQuota)]
     lookups = Lookups(_held(Task, tasks), _held(StepAction, actions), _held(Pipeline, pipelines))
     server = Server(version)
-    return world_of(policies_of(ranges, quotas), server, settings or TektonConfig(), lookups, namespace=namespace)
+    return build_run_namespace(
+        policies_of(ranges, quotas), server, settings or TektonConfig(), lookups, namespace=namespace
+    )
 
 
 def _held(struct: Any, specs: Mapping[str, Raw] | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from tekton.made import config
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.tekton_config import ConfigMap
 from kubectl_kres.tekton.model import Provenance
-from kubectl_kres.tekton.rules.base.config import Flags, config_of, entries_of, flags_of, version_of
+from kubectl_kres.tekton.rules.base.config import Flags, entries_of, flags_of, parse_config, version_of
 
 
 def test_what_is_shipped():
@@ -18,10 +18,12 @@ def test_what_is_shipped():
 
 
 def test_what_could_not_be_read_is_said():
-    codes = [(one.code, one.text) for one in config_of(None, None, None, msgspec.yaml.decode, is_known=False).assumed]
+    codes = [
+        (one.code, one.text) for one in parse_config(None, None, None, msgspec.yaml.decode, is_known=False).assumed
+    ]
     assert [code for code, _ in codes] == ["tekton/config-unknown"] * 3
     assert codes[1][1] == "ConfigMap feature-flags could not be read: assumed as shipped"
-    assert config_of(None, None, None, msgspec.yaml.decode).assumed == ()
+    assert parse_config(None, None, None, msgspec.yaml.decode).assumed == ()
 
 
 @pytest.mark.parametrize(
@@ -48,7 +50,7 @@ def test_whatever_the_reader_of_yaml_finds_wrong_is_a_remark():
         raise UsageError("no such anchor")
 
     held = msgspec.convert({"data": {"default-container-resource-requirements": "a: *b"}}, ConfigMap)
-    (remark,) = config_of(held, None, None, fails).assumed
+    (remark,) = parse_config(held, None, None, fails).assumed
     assert remark.code == "tekton/config-unreadable"
     assert remark.text == (
         "default-container-resource-requirements of config-defaults cannot be read (no such anchor): assumed empty"

@@ -14,7 +14,7 @@ from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail
 from kubectl_kres.capsule.reports.claim.claims import Claims
 from kubectl_kres.capsule.reports.explain_claim_or_pool import explain_claim
 from kubectl_kres.capsule.reports.pool.pools import pool_report
-from kubectl_kres.capsule.screens.pool_data import scene_of
+from kubectl_kres.capsule.screens.pool_data import get_pool_index
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.objects import ObjectRef
@@ -137,7 +137,7 @@ def test_the_claim_shows_its_report():
     def compare(app):
         session = app.session
         item = session.store.get("ResourcePoolClaim", "sweep", "ml-training")
-        report = explain_claim(scene_of(session), item).claim
+        report = explain_claim(get_pool_index(session), item).claim
         shown = cells(app)
         assert report.amounts
         for one in report.amounts:
@@ -153,7 +153,7 @@ def test_the_claim_shows_its_report():
 def test_the_pool_shows_its_report():
     def compare(app):
         session = app.session
-        report = pool_report(scene_of(session), session.store.get("ResourcePool", "ml-compute"))
+        report = pool_report(get_pool_index(session), session.store.get("ResourcePool", "ml-compute"))
         shown = cells(app)
         for use in report.uses:
             assert shown[use.name] == (use.claimed, use.hard, use.available)
@@ -161,7 +161,7 @@ def test_the_pool_shows_its_report():
         for one in report.queue:
             assert f"{one.place}. {one.subject.namespace}/{one.subject.name}" in shown
         first = session.store.get("ResourcePoolClaim", report.queue[0].subject.name, report.queue[0].subject.namespace)
-        for way in claim_detail(Claims(scene_of(session)), first).ways:
+        for way in claim_detail(Claims(get_pool_index(session)), first).ways:
             assert any(way.text in label for label in shown)
         assert {one.name for one in report.namespaces} <= shown.keys()
         assert set(report.warnings) <= shown.keys()

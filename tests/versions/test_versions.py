@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.admission.base.versions import AREAS, CHANGES, GATES, NEWEST, OLDEST, beyond_rules, changes_between
+from kubectl_kres.admission.base.versions import AREAS, CHANGES, GATES, NEWEST, OLDEST, changes_between, version_caveat
 
 ROOT = Path(__file__).parents[2]
 SOURCE = "\n".join(
@@ -69,8 +69,8 @@ def test_what_lies_between_two_versions():
 
 def test_a_server_beyond_the_rules_is_said():
     newer = f"v{NEWEST[0]}.{NEWEST[1] + 1}.0"
-    assert all(area in beyond_rules(newer) for area in AREAS)
-    assert not beyond_rules(f"v{NEWEST[0]}.{NEWEST[1]}.9") and not beyond_rules(f"{OLDEST[0]}.{OLDEST[1]}")
+    assert all(area in version_caveat(newer) for area in AREAS)
+    assert not version_caveat(f"v{NEWEST[0]}.{NEWEST[1]}.9") and not version_caveat(f"{OLDEST[0]}.{OLDEST[1]}")
 
 
 def test_the_page_is_what_the_tables_say():

@@ -11,11 +11,11 @@ from vpa.test_reading import REQUEST, explained, values
 
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import decode_object, on_wire
+from kubectl_kres.model.objects import decode_object, to_wire
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.report import ChangeReport, WorkloadChange
 from kubectl_kres.simulate.change import Apply, Delete, Evict, Patch, ScaleStep, Step
-from kubectl_kres.simulate.cluster import PlacedStep, carried_out
+from kubectl_kres.simulate.cluster import PlacedStep, simulate_steps
 from kubectl_kres.store.store import Store
 from kubectl_kres.vpa.model import PodDisruptionBudget
 from kubectl_kres.vpa.rules.updater import healthy_pods
@@ -26,7 +26,7 @@ ROOMY = quota({"requests.cpu": "2500m"}, {"requests.cpu": "400m"})
 
 def played(store: Store, *steps: Step, replica_set: dict[str, Any] | None = None) -> ChangeReport:
     store.add("ReplicaSet", decode_object(replica_set or REPLICA_SET, BY_KIND["ReplicaSet"].struct))
-    return report(carried_out(store, [PlacedStep(step, "shop") for step in steps], Server(), ["shop"]))
+    return report(simulate_steps(store, [PlacedStep(step, "shop") for step in steps], Server(), ["shop"]))
 
 
 CONTAINER = {"name": "app", "image": "img", "resources": {
@@ -188,7 +188,7 @@ def labelled(store: Store, *budgets: PodDisruptionBudget) -> Store:
     for pod in list(store.all("Pod", "shop")):
         store.add("Pod", structs.replace(pod, metadata=structs.replace(pod.metadata, labels={"app": "web"})))
     deployment = store.get("Deployment", "web", "shop")
-    raw = on_wire(deployment)
+    raw = to_wire(deployment)
     raw["spec"]["template"]["metadata"] = {"labels": {"app": "web"}}
     store.add("Deployment", decode_object(raw, BY_KIND["Deployment"].struct))
     for each in budgets:

@@ -216,10 +216,10 @@ def nearest_version(text: str) -> tuple[Version, str]:
     asked = parse(text)
     if asked is None:
         return NEWEST, f"the server's version is not known: the rules of Kubernetes {version_text(NEWEST)} are used"
-    return max(OLDEST, min(NEWEST, asked)), beyond_rules(text)
+    return max(OLDEST, min(NEWEST, asked)), version_caveat(text)
 
 
-def beyond_rules(text: str) -> str:
+def version_caveat(text: str) -> str:
     """Return what is said of answers for a server older or newer than the rules; empty for any other one."""
     asked = parse(text)
     if asked is None or OLDEST <= asked <= NEWEST:

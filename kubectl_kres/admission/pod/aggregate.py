@@ -29,7 +29,7 @@ def _raise_to(sums: Quantities, other: Mapping[str, Quantity]) -> None:
             sums[name] = quantity
 
 
-def of_containers(containers: Iterable[Slot], inits: Sequence[Slot], side: Side) -> Quantities:
+def sum_containers(containers: Iterable[Slot], inits: Sequence[Slot], side: Side) -> Quantities:
     """Return what containers, sidecars and init containers need together; a name nobody mentions is absent.
 
     Sidecars run beside the containers; an init container runs alone with the sidecars started before it.
@@ -55,13 +55,13 @@ def of_containers(containers: Iterable[Slot], inits: Sequence[Slot], side: Side)
     return sums
 
 
-def of_pod(draft: Draft, side: Side, *, overhead: bool = True) -> Quantities:
+def sum_pod(draft: Draft, side: Side, *, overhead: bool = True) -> Quantities:
     """Return the figure that quota and scheduler use.
 
     Pod-level values replace the sums; overhead is added to every request, and to limits only where a limit that is not
     zero exists. Source: component-helpers resource.PodRequests, PodLimits.
     """
-    sums = of_containers(draft.containers, draft.inits, side)
+    sums = sum_containers(draft.containers, draft.inits, side)
     if draft.pod is not None:
         sums.update({name: value for name, value in draft.pod.amounts_of(side).items() if is_pod_level(name)})
     if overhead and draft.overhead:
@@ -72,7 +72,7 @@ def of_pod(draft: Draft, side: Side, *, overhead: bool = True) -> Quantities:
     return sums
 
 
-def of_stored_pod(draft: Draft, status: PodStatus, side: Side) -> Quantities:
+def sum_stored_pod(draft: Draft, status: PodStatus, side: Side) -> Quantities:
     """Return the figure of a pod that exists: what its containers have or were promised counts, where that is more.
 
     While a resize is under way the largest of spec, actual and allocated counts: from 1.37 on of their sums, before of
@@ -80,17 +80,17 @@ def of_stored_pod(draft: Draft, status: PodStatus, side: Side) -> Quantities:
     Source: component-helpers resource AggregateContainerRequests, AggregateContainerLimits.
     """
     if not draft.server.is_enabled("InPlacePodVerticalScaling"):
-        return of_pod(draft, side)
+        return sum_pod(draft, side)
     reported = reported_sizes(status)
     if not reported:
-        return of_pod(draft, side)
+        return sum_pod(draft, side)
     if not draft.server.has_change("quota/resize-of-sums"):
-        return of_pod(_with_largest(draft, reported, infeasible=_infeasible(status)), side)
+        return sum_pod(_with_largest(draft, reported, infeasible=_infeasible(status)), side)
     infeasible = _infeasible(status)
-    largest: Quantities = {} if infeasible else of_pod(draft, side)
-    _raise_to(largest, of_pod(_as_reported(draft, reported, actual=True, infeasible=infeasible), side))
+    largest: Quantities = {} if infeasible else sum_pod(draft, side)
+    _raise_to(largest, sum_pod(_as_reported(draft, reported, actual=True, infeasible=infeasible), side))
     if side == "requests":
-        _raise_to(largest, of_pod(_as_reported(draft, reported, actual=False, infeasible=infeasible), side))
+        _raise_to(largest, sum_pod(_as_reported(draft, reported, actual=False, infeasible=infeasible), side))
     return largest
 
 
@@ -159,15 +159,15 @@ def both_sums(draft: Draft, side: Side) -> tuple[Quantities, Quantities]:
     """Return what containers and sidecars need together, and the same with init containers."""
     sidecars = [slot for slot in draft.inits if slot.role == "sidecar"]
     return (
-        of_containers(draft.containers, sidecars, side),
-        of_containers(draft.containers, draft.inits, side),
+        sum_containers(draft.containers, sidecars, side),
+        sum_containers(draft.containers, draft.inits, side),
     )
 
 
 def explain_total(
     draft: Draft, side: Side, resource: str, value: Quantity, sums: tuple[Quantities, Quantities] | None = None
 ) -> Derive:
-    """Return how ``value`` of ``of_pod`` came about: each part with its path, kept or outweighed.
+    """Return how ``value`` of ``sum_pod`` came about: each part with its path, kept or outweighed.
 
     ``sums``: of ``both_sums``, which whoever asks for many resources makes once.
     """
@@ -245,7 +245,7 @@ def deciding_slots(draft: Draft) -> tuple[Slot, ...]:
     return (*draft.containers, *draft.inits)
 
 
-def class_of(draft: Draft) -> str:
+def compute_class(draft: Draft) -> str:
     """Guaranteed, Burstable or BestEffort.
 
     A pod-level stanza hides the containers; up to 1.36 even an empty one. Only cpu and memory count; overhead, huge
@@ -277,7 +277,7 @@ def explain(draft: Draft, brought: str = "") -> QoS:
 
     Source: registry/core/pod strategy.go PrepareForCreate; apis/core/v1/helper/qos GetPodQOS.
     """
-    name = class_of(draft)
+    name = compute_class(draft)
     if brought and brought != name:
         return QoS(brought, f"the manifest brings status.qosClass, which is kept; its values alone are {name}")
     slots = deciding_slots(draft)

@@ -12,7 +12,7 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import Draft, Quantities, ValueChange, change, draft_pod, parse_list, round_up
 from kubectl_kres.admission.base.outcome import Finding, Refusal, Server, forbidden_object
 from kubectl_kres.admission.base.resource_names import is_huge_page, is_pod_level, may_overcommit
-from kubectl_kres.admission.pod.aggregate import of_containers
+from kubectl_kres.admission.pod.aggregate import sum_containers
 from kubectl_kres.model.objects import ObjectRef, PriorityClass, RuntimeClass
 from kubectl_kres.model.pod import Container, Pod
 from kubectl_kres.provenance.journal import Entry, Set, Source
@@ -76,7 +76,7 @@ def _huge_page_limits(draft: Draft, field_source: Source) -> Iterator[ValueChang
     pod = draft.pod
     if pod is None or not (pod.limits or pod.requests):
         return
-    for name, total in of_containers(draft.containers, draft.inits, "limits").items():
+    for name, total in sum_containers(draft.containers, draft.inits, "limits").items():
         if is_huge_page(name) and name not in pod.requests and name not in pod.limits:
             source = field_source.at_path(f"sum of the containers' limits[{name}]")
             yield ValueChange(pod, "limits", name, total, "pod-level/hugepages-limit", source)
@@ -86,7 +86,7 @@ def _pod_requests_from_containers(draft: Draft, field_source: Source) -> Iterato
     pod = draft.pod
     if pod is None or not (pod.limits or draft.server.has_change("pod-level/default-after-admission")):
         return
-    for name, total in of_containers(draft.containers, draft.inits, "requests").items():
+    for name, total in sum_containers(draft.containers, draft.inits, "requests").items():
         if name not in pod.requests and is_pod_level(name) and may_overcommit(name):
             source = field_source.at_path(f"sum of the containers' requests[{name}]")
             yield ValueChange(pod, "requests", name, total, "pod-level/request-from-containers", source)
@@ -116,7 +116,7 @@ def _pod_limits_from_containers(draft: Draft, field_source: Source) -> Iterator[
     slots = (*draft.containers, *draft.inits)
     if draft.spec.ephemeral_containers:
         return
-    sums = of_containers(draft.containers, draft.inits, "limits")
+    sums = sum_containers(draft.containers, draft.inits, "limits")
     for name, request in pod.requests.items():
         if name in pod.limits or not is_pod_level(name) or not all(name in slot.limits for slot in slots):
             continue
@@ -133,7 +133,7 @@ def _pod_limits_from_containers(draft: Draft, field_source: Source) -> Iterator[
 def without_unknown(pod: Pod, server: Server) -> Pod:
     """Return the pod without claims and container restart policies where the server has none of them.
 
-    The very same where it has them; ``without_gated`` of ``decoding`` does it with the pod as JSON has it.
+    The very same where it has them; ``drop_gated_fields`` of ``decoding`` does it with the pod as JSON has it.
 
     Pod-level resources are dropped with the draft, which records it. An update keeps what the stored pod has; that a
     gate was switched off since is not looked at. Source: api/pod/util.go dropDisabledFields.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from kubectl_kres.admission.base import outcome, resource_names
 from kubectl_kres.admission.base.draft import Draft, Side, Slot
-from kubectl_kres.admission.pod.aggregate import of_containers
+from kubectl_kres.admission.pod.aggregate import sum_containers
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.pod import Container, ResizePolicy, ResourceClaimEntry, ResourceRequirements
 from kubectl_kres.quantity import Quantity, parse
@@ -224,14 +224,14 @@ def validate_pod_level(draft: Draft) -> list[outcome.FieldError]:
 
 def _against_containers(draft: Draft, pod: Slot) -> Iterator[outcome.FieldError]:
     """Source: validation.go validatePodResourceConsistency."""
-    for name, total in of_containers(draft.containers, draft.inits, "requests").items():
+    for name, total in sum_containers(draft.containers, draft.inits, "requests").items():
         level = pod.requests.get(name)
         if level is not None and total > level:
             text = f"must be greater than or equal to aggregate container requests of {total}"
             yield outcome.invalid(
                 pod.path_of("requests", name), level, text, "pod-level/request-below-containers", bound=str(total)
             )
-    for name, total in of_containers(draft.containers, draft.inits, "limits").items():
+    for name, total in sum_containers(draft.containers, draft.inits, "limits").items():
         level = pod.limits.get(name)
         if resource_names.is_huge_page(name) and level is not None and total > level:
             text = f"must be greater than or equal to aggregate container limits of {total}"

@@ -32,7 +32,7 @@ from kubectl_kres.admission.quota.usage import (
     service_usage,
     stored_pod_usage,
 )
-from kubectl_kres.model.kinds import BY_KIND, sent_as
+from kubectl_kres.model.kinds import BY_KIND, served_kind_name
 from kubectl_kres.model.objects import Metadata, ResourceQuota, ScopedRequirement
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
@@ -415,7 +415,7 @@ def resource_of(kind: str, api_version: str) -> str:
     if known_kind is not None:
         return known_kind.qualified_name
     group = api_version.rpartition("/")[0]
-    word = sent_as(kind).lower()
+    word = served_kind_name(kind).lower()
     plural = (
         word
         if word == "endpoints"
@@ -485,7 +485,7 @@ def pod_request(pod: Pod, server: Server, *, draft: Draft | None = None, now: da
             draft = draft_pod(pod, server)
         except Unparsable as fault:
             raise Unparsable(fault.path, fault.error, f"Pod/{pod.metadata.namespace}/{pod.metadata.name}") from fault
-    qos_class = pod.status.qos_class or qos.class_of(draft)
+    qos_class = pod.status.qos_class or qos.compute_class(draft)
     in_scope = partial(matches_pod, spec=pod.spec, priority_class=pod.spec.priority_class_name, qos_class=qos_class)
     usage = stored_pod_usage(pod, draft, now)
     return QuotaRequest("pods", _name(pod.metadata), usage, pod_names, in_scope, stated_names(draft))
@@ -518,7 +518,7 @@ class PodRequests:
         if quota_requests is None:
             draft = draft_pod(pod, self._server)
             alike = pod_request(pod, self._server, draft=draft, now=self._now)
-            quota_requests = self._request_cache[key] = alike, status.qos_class or qos.class_of(draft)
+            quota_requests = self._request_cache[key] = alike, status.qos_class or qos.compute_class(draft)
         request, qos_class = quota_requests
         in_scope = partial(matches_pod, spec=spec, priority_class=spec.priority_class_name, qos_class=qos_class)
         return structs.replace(request, name=_name(pod.metadata), in_scope=in_scope)
@@ -549,7 +549,7 @@ Key = tuple[str, str]
 Price = Mapping[Key, int]
 
 
-def price_of(costs: Iterable[QuotaCharge]) -> dict[Key, int]:
+def sum_price(costs: Iterable[QuotaCharge]) -> dict[Key, int]:
     """Return the charges as amounts by quota and name."""
     return {(cost.quota, name): parse(text).nano for cost in costs for name, text in cost.requested.items()}
 
@@ -566,7 +566,7 @@ def amounts(quotas: Iterable[Quota]) -> tuple[dict[Key, int], dict[Key, int]]:
     return used, hard
 
 
-def lacking_room(quotas: Iterable[Quota], price: Price) -> dict[Key, int]:
+def required_hard(quotas: Iterable[Quota], price: Price) -> dict[Key, int]:
     """Return what the hard of quotas has to be for a price, where it is less."""
     used, hard = amounts(quotas)
     requested = {key: used.get(key, 0) + amount for key, amount in price.items() if amount > 0 and key in hard}

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from kubectl_kres.admission.base.draft import Draft, Quantities
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.resource_names import is_extended, is_huge_page, is_native
-from kubectl_kres.admission.pod.aggregate import add_into, of_pod, of_stored_pod
+from kubectl_kres.admission.pod.aggregate import add_into, sum_pod, sum_stored_pod
 from kubectl_kres.model.objects import ResourceQuotaSpec, ScopedRequirement
 from kubectl_kres.model.pod import Affinity, Pod, PodAffinity, PodSpec
 from kubectl_kres.model.quota_objects import ClaimRequest, DeviceRequest, PersistentVolumeClaim, ResourceClaim, Service
@@ -77,7 +77,7 @@ def pod_usage(draft: Draft, *, terminal: bool = False) -> Quantities:
     """
     if terminal:
         return {"count/pods": _ONE}
-    return {"count/pods": _ONE, **compute_usage(of_pod(draft, "requests"), of_pod(draft, "limits"))}
+    return {"count/pods": _ONE, **compute_usage(sum_pod(draft, "requests"), sum_pod(draft, "limits"))}
 
 
 def stored_pod_usage(pod: Pod, draft: Draft, now: datetime | None = None) -> Quantities:
@@ -88,7 +88,7 @@ def stored_pod_usage(pod: Pod, draft: Draft, now: datetime | None = None) -> Qua
     """
     if is_terminal(pod, now):
         return pod_usage(draft, terminal=True)
-    requests, limits = (of_stored_pod(draft, pod.status, side) for side in ("requests", "limits"))
+    requests, limits = (sum_stored_pod(draft, pod.status, side) for side in ("requests", "limits"))
     return {"count/pods": _ONE, **compute_usage(requests, limits)}
 
 

@@ -30,7 +30,7 @@ from kubectl_kres.admission.structure.pod_warnings import name_notices, pod_noti
 from kubectl_kres.admission.structure.service_structure import service_errors, service_notices
 from kubectl_kres.admission.structure.volume_structure import claim_warnings, template_errors
 from kubectl_kres.model.kinds import WORKLOADS
-from kubectl_kres.model.objects import LimitRange, Raw, ResourceQuota, decode_object, mapping, on_wire
+from kubectl_kres.model.objects import LimitRange, Raw, ResourceQuota, decode_object, mapping, to_wire
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
 from kubectl_kres.model.workload import template_in
@@ -185,7 +185,7 @@ def create_decoded(item: Any, policies: Policies, server: Server) -> tuple[Outco
         return admit_claim(item, policies, server)
     if isinstance(item, Service):
         return admit_service(item, policies, server)
-    raw = {"kind": item.kind, "apiVersion": item.api_version, **on_wire(item)}
+    raw = {"kind": item.kind, "apiVersion": item.api_version, **to_wire(item)}
     return create(raw, policies, server)
 
 

@@ -368,8 +368,8 @@ class _Run:
         entries: list[Entry] | None,
         warnings: tuple[str, ...],
     ) -> Outcome:
-        computed = qos.class_of(draft)
-        qos_class = brought_class(self.pod, self.server) or computed
+        computed = qos.compute_class(draft)
+        qos_class = initial_qos_class(self.pod, self.server) or computed
         if entries is not None:
             self._record(draft, qos_class, computed, entries)
         # The stored object is defaulted once more whenever it is read, which no check has seen.
@@ -391,14 +391,14 @@ class _Run:
 
 def quota_request(pod: Pod, draft: Draft) -> quota_admission.QuotaRequest:
     """Return the pod as the quota plugin sees it."""
-    qos_class = brought_class(pod, draft.server) or qos.class_of(draft)
+    qos_class = initial_qos_class(pod, draft.server) or qos.compute_class(draft)
     in_scope = partial(matches_pod, spec=draft.spec, priority_class=draft.priority_class, qos_class=qos_class)
     return quota_admission.QuotaRequest(
         "pods", _name(pod), pod_usage(draft), pod_names, in_scope, quota_admission.stated_names(draft)
     )
 
 
-def brought_class(pod: Pod, server: Server) -> str:
+def initial_qos_class(pod: Pod, server: Server) -> str:
     """Return the QoS class in the status of a new pod, which servers before 1.37 store unchecked; empty: it is
     computed.
     """

@@ -20,7 +20,7 @@ from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, Server
 from kubectl_kres.admission.quota import quota_admission
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
-from kubectl_kres.model.objects import Metadata, decode_object, mapping, on_wire
+from kubectl_kres.model.objects import Metadata, decode_object, mapping, to_wire
 from kubectl_kres.model.pod import Pod, PodSpec, claim_template_in
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim
 
@@ -68,9 +68,9 @@ def job_raw(cron_job: Raw, name: str) -> dict[str, Any]:
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": mapping(template, "spec")}
 
 
-def of_struct(item: Any, api_version: str, kind: str) -> dict[str, Any]:
+def struct_as_json(item: Any, api_version: str, kind: str) -> dict[str, Any]:
     """Return an object that was decoded, as JSON has it."""
-    return {**on_wire(item), "apiVersion": api_version, "kind": kind}
+    return {**to_wire(item), "apiVersion": api_version, "kind": kind}
 
 
 def _metadata(maker: Raw, name: str) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class Creation(Struct, frozen=True):
 def ephemeral_volumes(spec: PodSpec) -> Iterator[EphemeralVolume]:
     """Yield the volumes of a pod, or of a template, for which a claim is made."""
     for index, volume in enumerate(spec.volumes or ()):
-        raw: Mapping[str, Any] = volume if isinstance(volume, Mapping) else on_wire(volume)
+        raw: Mapping[str, Any] = volume if isinstance(volume, Mapping) else to_wire(volume)
         if raw.get("ephemeral") is not None:
             written = mapping(mapping(mapping(raw, "ephemeral"), "volumeClaimTemplate"), "metadata")
             kept = {key: written[key] for key in ("labels", "annotations") if written.get(key)}
@@ -144,7 +144,7 @@ def objects_of(pod: Pod, policies: Policies, server: Server) -> tuple[Creation, 
 
 
 def _volume_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Creation]:
-    from kubectl_kres.admission.request.volume_claims import made_claim, with_default_class  # noqa: PLC0415 - few have such volumes
+    from kubectl_kres.admission.request.volume_claims import review_made_claim, with_default_class  # noqa: PLC0415 - few have such volumes
 
     for volume in ephemeral_volumes(pod.spec):
         if volume.spec is None:
@@ -153,7 +153,7 @@ def _volume_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Cre
         metadata = {**volume.metadata, "name": name, "namespace": pod.metadata.namespace}
         raw = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": volume.spec}
         try:
-            claim, review = made_claim(decode_object(raw, PersistentVolumeClaim), policies, server, raw)
+            claim, review = review_made_claim(decode_object(raw, PersistentVolumeClaim), policies, server, raw)
         except ValidationError:
             continue
         request, path = (
@@ -172,7 +172,7 @@ def _device_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Cre
         claim = ResourceClaim(Metadata(name=name, namespace=pod.metadata.namespace), template.spec.spec)
         review = ObjectReview({})
         if policies.reviewer is not None:
-            review = policies.review(of_struct(claim, "resource.k8s.io/v1", "ResourceClaim"), server)
+            review = policies.review(struct_as_json(claim, "resource.k8s.io/v1", "ResourceClaim"), server)
             claim = decode_object(review.object, ResourceClaim)
         request = quota_admission.device_request(claim, server, policies.extended)
         yield Creation("ResourceClaim", name, request, f"spec.resourceClaims[{index}]", claim, review=review)
@@ -182,7 +182,7 @@ def made_pod(pod: Pod, policies: Policies, server: Server) -> ObjectReview:
     """Return what policies say of a pod that a system builds, of which its resources are known and little else."""
     if policies.reviewer is None:
         return ObjectReview({})
-    return policies.review(of_struct(pod, "v1", "Pod"), server, whole=False)
+    return policies.review(struct_as_json(pod, "v1", "Pod"), server, whole=False)
 
 
 def object_charges(creations: Sequence[Creation], quotas: Sequence[quota_admission.Quota]) -> Iterator[QuotaCharge]:

@@ -11,7 +11,7 @@ from kubectl_kres.admission import limitrange as limitrange_object
 from kubectl_kres.admission.base.draft import Draft, parse_list
 from kubectl_kres.admission.base.outcome import FieldError, Outcome, Server, forbidden, invalid, number
 from kubectl_kres.admission.decoding import unknown_fields
-from kubectl_kres.admission.pod.aggregate import class_of
+from kubectl_kres.admission.pod.aggregate import compute_class
 from kubectl_kres.admission.pod.defaulting import decoded_draft, default_pod_level
 from kubectl_kres.admission.pod.validation import validate_containers, validate_pod_level
 from kubectl_kres.admission.quota import quota_object
@@ -227,7 +227,7 @@ def _update_pod(
     request = pod_request(new, server, draft=after)
     charged = _terminating(old) != _terminating(new)
     default_pod_level(after, ObjectRef("Pod", name), None)
-    stored = stored_pod(new, after, old.status.qos_class or class_of(after))
+    stored = stored_pod(new, after, old.status.qos_class or compute_class(after))
     was = pod_request(old, server, draft=before)
     return answer_request(stored, request if charged else None, policies, server, code=200, old=was)
 

@@ -26,7 +26,7 @@ from kubectl_kres.admission.base.resource_names import given_name
 from kubectl_kres.admission.quota.quota_admission import claim_request
 from kubectl_kres.admission.quota.usage import BETA_STORAGE_CLASS, storage_class_of
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
-from kubectl_kres.admission.request.pod_objects import of_struct
+from kubectl_kres.admission.request.pod_objects import struct_as_json
 from kubectl_kres.admission.request.policy_answer import answer_request, not_valid
 from kubectl_kres.admission.structure.metadata_structure import metadata_errors, name_of
 from kubectl_kres.admission.structure.volume_structure import claim_errors, size_errors
@@ -80,13 +80,13 @@ def admit_claim(
     return answer_request(_build_stored_claim(claim), claim_request(claim, server), policies, server, warnings=warnings)
 
 
-def made_claim(
+def review_made_claim(
     claim: PersistentVolumeClaim, policies: Policies, server: Server, raw: Mapping[str, Any] | None = None
 ) -> tuple[PersistentVolumeClaim, ObjectReview]:
     """Return a claim that a controller makes as policies leave it, and what they say of it. ``raw``: as it is sent."""
     if policies.reviewer is None:
         return claim, ObjectReview({})
-    review = policies.review(raw or of_struct(claim, "v1", "PersistentVolumeClaim"), server)
+    review = policies.review(raw or struct_as_json(claim, "v1", "PersistentVolumeClaim"), server)
     return decode_object(review.object, PersistentVolumeClaim), review
 
 

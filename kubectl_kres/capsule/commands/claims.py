@@ -15,7 +15,7 @@ from kubectl_kres.capsule.commands.select_pools import claims
 from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail, with_ways
 from kubectl_kres.capsule.reports.claim.claims import ClaimReport, Claims
 from kubectl_kres.capsule.reports.claim.sizing import size_claim, sizing_needs
-from kubectl_kres.capsule.reports.common.needs import failed_beside
+from kubectl_kres.capsule.reports.common.needs import further_failed_reads
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.simulate import Prediction, build_prediction
 from kubectl_kres.capsule.text import claim as render_claim
@@ -85,7 +85,7 @@ class ClaimsPage(Page):
             run_summary.add_answer(
                 report.unseen, complete=report.complete, negative=report.is_waiting and self.options.exit_code
             )
-        run_summary.note_unread(gaps := failed_beside(making.index), complete=not gaps)
+        run_summary.note_unread(gaps := further_failed_reads(making.index), complete=not gaps)
         pool = self.options.pool
         if pool and not count and making.index.pools_known and pool not in making.index.pools:
             run_summary.note(f'There is no pool "{pool}".')

@@ -58,7 +58,7 @@ class ClaimOrPoolExplainer(Explainer):
         return _choose_subjects(options, words)
 
     @classmethod
-    def by_value(cls, options: Options, words: Sequence[str]) -> Query | None:
+    def plan_by_value(cls, options: Options, words: Sequence[str]) -> Query | None:
         """Of Tenants who uses what; of pools the command of that name says it."""
         if find(words[0].partition("/")[0]) != BY_KIND["Tenant"]:
             return None

@@ -9,9 +9,9 @@ from typing import Any
 from msgspec import structs
 
 from kubectl_kres.capsule.commands.select_pools import pools
-from kubectl_kres.capsule.reports.common.needs import failed_beside, is_whole, unseen_of_pool
+from kubectl_kres.capsule.reports.common.needs import further_failed_reads, is_whole, unseen_of_pool
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
-from kubectl_kres.capsule.reports.pool.pool_report import PoolReport, pool_glimpse, pool_tree, tree_needs
+from kubectl_kres.capsule.reports.pool.pool_report import PoolReport, pool_tree, report_unreadable_pool, tree_needs
 from kubectl_kres.capsule.reports.pool.pools import pool_report
 from kubectl_kres.capsule.reports.simulate import build_prediction
 from kubectl_kres.capsule.text import pools as render
@@ -78,13 +78,13 @@ class PoolsPage(Page):
             yield ObjectAnswer(subject, report, draw_whole, gap=1)
             bad = report.exhausted or bool(report.queue) or report.ready is False
             run_summary.add_answer(report.unseen, complete=report.complete, negative=bad and self.options.exit_code)
-        run_summary.note_unread(gaps := failed_beside(context), complete=not gaps)
+        run_summary.note_unread(gaps := further_failed_reads(context), complete=not gaps)
 
     def _report(self, context: PoolIndex, name: str, options: EvaluationOptions) -> PoolReport:
         """Of a pool that may not be read what the user's own namespaces tell of it."""
         pool: Any = context.store.get("ResourcePool", name)
         if pool is None:
-            return pool_glimpse(context, name)
+            return report_unreadable_pool(context, name)
         failed_reads = unseen_of_pool(context, pool)
         tree: tuple[UsageNode, ...] = ()
         if self.options.by:
@@ -113,12 +113,12 @@ class PoolsPage(Page):
 def _metrics(store: Store, names: set[str]) -> Iterator[str]:
     """Capsule's series in Prometheus' text format, each name with its type before it."""
     from kubectl_kres.capsule.replay.metrics import lines
-    from kubectl_kres.capsule.replay.world import world_of
+    from kubectl_kres.capsule.replay.world import build_pool_world
 
     pools = [pool for pool in store.all("ResourcePool") if pool.metadata.name in names]
     claims = [claim for claim in store.all("ResourcePoolClaim") if claim.spec.pool in names]
     last = ""
-    for line in lines(world_of((), pools, claims)):
+    for line in lines(build_pool_world((), pools, claims)):
         name = line.partition("{")[0].partition(" ")[0]
         if name != last:
             yield f"# TYPE {name} gauge"

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.capsule.reports.common.needs import claims_needs, glimpse_needs, pooled_needs, pools_needs
+from kubectl_kres.capsule.reports.common.needs import claims_needs, pooled_needs, pools_needs, unreadable_pool_needs
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.pool.pool_report import tree_needs, unread_pool_names
 from kubectl_kres.cli.args.arguments import fields_match, labels_match, name_of, refuse_selectors
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.select.workloads import Selection, complete, fault_of, in_files
+from kubectl_kres.cli.select.workloads import Selection, complete, fault_of, file_subjects
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import ClusterError, Forbidden, KresError, NotFound, UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind
@@ -93,7 +93,7 @@ def _select_named(source: ObjectSource, kind: Kind, words: Sequence[str]) -> Sel
 
 def _in_files(source: ObjectSource, inputs: Input, kind: Kind, options: Options) -> Selection:
     """Those that the files hold; workloads in them are of no interest here, but must make sense."""
-    in_files(inputs)
+    file_subjects(inputs)
     fits = labels_match(options.selector)
     subjects = [
         Subject(ObjectRef(kind.kind, item.metadata.name, item.metadata.namespace), kind)
@@ -147,7 +147,7 @@ def _find_unreadable_pools(source: ObjectSource, kind: Kind, name: str = "") -> 
     """Pools that may not be read, as far as the quotas and claims of the user's namespaces show them."""
     if kind is not POOL or source.store.covered(ReadRequest(kind.kind, name=name)).state != "denied":
         return ()
-    _fill_store(source, lambda _: glimpse_needs(source.namespaces))
+    _fill_store(source, lambda _: unreadable_pool_needs(source.namespaces))
     return unread_pool_names(PoolIndex(source.store))
 
 

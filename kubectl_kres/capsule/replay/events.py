@@ -36,7 +36,7 @@ from kubectl_kres.capsule.rules.allocation import ClaimKey
 from kubectl_kres.capsule.rules.assignment import refers_to_pool, selected_namespaces
 from kubectl_kres.capsule.rules.webhooks import is_orphan
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import Namespace, ResourceQuota, convert_value, on_wire
+from kubectl_kres.model.objects import Namespace, ResourceQuota, convert_value, to_wire
 from kubectl_kres.model.pod import Pod
 
 T = TypeVar("T")
@@ -56,7 +56,7 @@ def create_object(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
     if isinstance(item, ResourceQuota):
         return tuple(WorldOutcome(pool_world) for pool_world in store_object(world, item))
     space = item.metadata.namespace
-    raw = {"kind": item.kind, "apiVersion": item.api_version, **on_wire(item)}
+    raw = {"kind": item.kind, "apiVersion": item.api_version, **to_wire(item)}
     policies = policies_of((), quotas_in(world, space))
     answers = create_decoded(item, policies, world.server)
     refused = [WorldOutcome(world, answer.refusal) for answer in answers if answer.refusal is not None]

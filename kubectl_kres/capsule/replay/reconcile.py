@@ -35,11 +35,11 @@ from kubectl_kres.capsule.rules.allocation import (
     ClaimShare,
     ClaimTurn,
     allocate,
-    in_order,
-    in_use,
     key_of,
     queue_key,
     readable,
+    select_used_claims,
+    sort_queue,
     texts,
     uid_of,
 )
@@ -149,7 +149,7 @@ def _queue(
         if assignment.belongs_to_pool(claim, pool) and meta.namespace in inside and not wants_release(claim):
             ref = ObjectRef("ResourcePoolClaim", meta.name, meta.namespace)
             result.append(ClaimCandidate(claim, readable(claim.spec.claim, ref, "spec.claim", faults)))
-    return in_order(result)
+    return sort_queue(result)
 
 
 def _allocate_pool(pool: model.ResourcePool, queue: Sequence[ClaimCandidate], faults: list[AmountFault]) -> Allocation:
@@ -158,10 +158,10 @@ def _allocate_pool(pool: model.ResourcePool, queue: Sequence[ClaimCandidate], fa
     hard = readable(pool.spec.quota.hard, ref, "spec.quota.hard", faults)
     present = {candidate.uid for candidate in queue}
     shares = [share for share in shares_of(pool, faults) if share.uid in present]
-    return allocate(hard, shares, queue, ordered=pool.spec.config.ordered_queue, lowered=lowered_in(hard))
+    return allocate(hard, shares, queue, ordered=pool.spec.config.ordered_queue, lowered=truncated_in_sum(hard))
 
 
-def lowered_in(hard: Amounts) -> frozenset[str]:
+def truncated_in_sum(hard: Amounts) -> frozenset[str]:
     """Return the resources whose amount the controller changes while it adds up. The server keeps a large one, as 100Ti
     or 1Pi, in arbitrary precision, which copies share; status.allocation.hard is such a copy of spec.quota.hard.
 
@@ -256,7 +256,7 @@ def _set_bound_conditions(
     for space, candidates in holders.items():
         ref = ObjectRef("ResourceQuota", name, space)
         used = readable(world.quotas[space, name].status.used, ref, "status.used", None)
-        needed |= {claim_candidate.uid for claim_candidate in in_use(used, hard, candidates)}
+        needed |= {claim_candidate.uid for claim_candidate in select_used_claims(used, hard, candidates)}
     resource_pool_claims: dict[ClaimKey, model.ResourcePoolClaim] = {}
     for claim_turn in turns:
         claim = world.claims[key_of(claim_turn.candidate.claim)]

@@ -36,7 +36,7 @@ class PoolWorld(Struct, frozen=True):
     ended: frozenset[str] = frozenset()
 
 
-def world_of(
+def build_pool_world(
     namespaces: Iterable[Namespace] = (),
     pools: Iterable[ResourcePool] = (),
     claims: Iterable[ResourcePoolClaim] = (),

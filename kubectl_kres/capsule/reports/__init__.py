@@ -113,9 +113,9 @@ def kept_quotas(store: Store, namespace: str) -> Mapping[str, str]:
 def _explain_refusals(store: Store, namespace: str, findings: Iterable[Finding]) -> system.ManagedQuotaAnswer:
     if not kept_quotas(store, namespace):
         return system.ManagedQuotaAnswer()
-    from kubectl_kres.capsule.reports.pool.pool_trail import claim_remedies, trails
+    from kubectl_kres.capsule.reports.pool.refusing_pools import claim_remedies, find_refusing_pools
 
-    return system.ManagedQuotaAnswer(trails(store, namespace, findings), claim_remedies(store, namespace))
+    return system.ManagedQuotaAnswer(find_refusing_pools(store, namespace, findings), claim_remedies(store, namespace))
 
 
 def _replace_raises(store: Store, ref: ObjectRef, edits: tuple[Edit, ...]) -> system.MoreRoom | None:
@@ -124,7 +124,7 @@ def _replace_raises(store: Store, ref: ObjectRef, edits: tuple[Edit, ...]) -> sy
     kept = [edit for edit in sources if isinstance(edit, RaiseQuota) and edit.object.name in pools]
     if not kept:
         return system.MoreRoom(sources)
-    from kubectl_kres.capsule.reports.pool.pool_trail import more_room
+    from kubectl_kres.capsule.reports.pool.refusing_pools import more_room
 
     lacks: dict[str, dict[str, str]] = {}
     for raise_quota in kept:

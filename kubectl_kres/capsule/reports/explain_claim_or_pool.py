@@ -21,7 +21,7 @@ from kubectl_kres.capsule.reports.common.amount_lists import parse_amounts
 from kubectl_kres.capsule.reports.common.claim_state import HELD
 from kubectl_kres.capsule.reports.common.needs import is_whole, unseen_of_pool
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex, shares
-from kubectl_kres.capsule.reports.pool.pool_report import PoolReport, pool_glimpse, unread_pool_names
+from kubectl_kres.capsule.reports.pool.pool_report import PoolReport, report_unreadable_pool, unread_pool_names
 from kubectl_kres.capsule.reports.pool.pools import pool_report
 from kubectl_kres.capsule.reports.simulate import build_prediction
 from kubectl_kres.capsule.reports.unblock.actions import ref_of
@@ -31,8 +31,8 @@ from kubectl_kres.capsule.rules.allocation import (
     Comparison,
     TurnResult,
     allocate,
-    in_order,
     key_of,
+    sort_queue,
 )
 from kubectl_kres.capsule.rules.assignment import belongs_to_pool, steps
 from kubectl_kres.capsule.rules.conditions import lines, normalize_message
@@ -152,13 +152,13 @@ def turns_of(context: PoolIndex, pool: ResourcePool) -> tuple[ClaimTurn, ...]:
     spaces = context.spaces(pool)
     taking_part = [
         ClaimCandidate(standings.claim, parse_amounts(standings.claim.spec.claim))
-        for standings in context.of_pool(pool.metadata.name)
+        for standings in context.claims_of_pool(pool.metadata.name)
         if standings.claim.metadata.namespace in spaces
         and belongs_to_pool(standings.claim, pool)
         and not wants_release(standings.claim)
     ]
     allocation = allocate(
-        context.hard(pool), shares(pool), in_order(taking_part), ordered=pool.spec.config.ordered_queue
+        context.hard(pool), shares(pool), sort_queue(taking_part), ordered=pool.spec.config.ordered_queue
     )
     return allocation.turns
 
@@ -296,7 +296,7 @@ class Explaining:
         ref = subject.ref
         if self._store.get(ref.kind, ref.name, ref.namespace) is None:
             if ref.kind == "ResourcePool" and ref.name in unread_pool_names(self._index):
-                return PoolExplanation(pool_glimpse(self._index, ref.name))
+                return PoolExplanation(report_unreadable_pool(self._index, ref.name))
             raise missing_error(self._store, subject)
         if ref in self._prediction.refused:
             raise UsageError(f"{ref}: {self._prediction.refused[ref]}")

@@ -76,7 +76,7 @@ def _claims(context: AreaInput) -> AreaWithRemedies:
 
     def remedies(problem: Problem) -> tuple[Remedy, ...]:
         claim = context.store.get("ResourcePoolClaim", problem.subject.name, problem.subject.namespace)
-        if claim is None or len(index.of_pool(claim.spec.pool)) > FEW:
+        if claim is None or len(index.claims_of_pool(claim.spec.pool)) > FEW:
             return ()
         options = claim_detail(making, claim).ways
         return tuple(

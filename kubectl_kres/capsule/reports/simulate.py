@@ -14,7 +14,7 @@ from kubectl_kres.admission.base.outcome import Refusal
 from kubectl_kres.capsule.model import ResourcePoolClaim
 from kubectl_kres.capsule.replay.events import Create, PatchEvent, WorldEvent, replay, replay_all
 from kubectl_kres.capsule.replay.object_events import created_together
-from kubectl_kres.capsule.replay.world import PoolWorld, distinct_worlds, world_of
+from kubectl_kres.capsule.replay.world import PoolWorld, build_pool_world, distinct_worlds
 from kubectl_kres.capsule.reports.claim.claims import ClaimReport
 from kubectl_kres.capsule.reports.common.claim_state import HELD, claim_standing_of
 from kubectl_kres.capsule.reports.unblock.actions import ref_of
@@ -141,7 +141,7 @@ def _build_world(store: Store, created_refs: Iterable[ObjectRef]) -> PoolWorld:
     for ref in created_refs:
         if ref.namespace and ref.namespace not in spaces:
             spaces[ref.namespace] = _add_name_label(Namespace(ManagedMetadata(ref.namespace)))
-    return world_of(
+    return build_pool_world(
         spaces.values(),
         existing_objects("ResourcePool"),
         existing_objects("ResourcePoolClaim"),

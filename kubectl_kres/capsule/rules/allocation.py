@@ -227,7 +227,7 @@ def queue_key(claim: ResourcePoolClaim) -> tuple[str, str, str]:
     return meta.creation_timestamp or _NEVER, meta.name, meta.namespace
 
 
-def in_order(candidates: Iterable[ClaimCandidate]) -> list[ClaimCandidate]:
+def sort_queue(candidates: Iterable[ClaimCandidate]) -> list[ClaimCandidate]:
     """Return the queue."""
     return sorted(candidates, key=lambda candidate: queue_key(candidate.claim))
 
@@ -240,24 +240,24 @@ def allocate(
     ordered: bool,
     lowered: Collection[str] = (),
 ) -> Allocation:
-    """Return one pass over the ``queue`` (see ``in_order``). ``shares``: what is allocated already, in order of
+    """Return one pass over the ``queue`` (see ``sort_queue``). ``shares``: what is allocated already, in order of
     allocation.
 
     ``lowered``: resources of which ``hard`` itself becomes less by all that is allocated each time the controller adds
-    up, see ``reconcile.lowered_in``; the result has what is left of it.
+    up, see ``reconcile.truncated_in_sum``; the result has what is left of it.
 
     Costs O(C·R): what is left is a running sum. Shares whose claim is not in the queue count as allocated.
     Source: capsule internal/controllers/resourcepools/pool_controller.go reconcileResourceClaim,
     canClaimWithinNamespace.
     """
     run = _Pass(hard, shares, ordered=ordered, lowered=lowered)
-    turns = tuple(map(run.turn_of, queue))
+    turns = tuple(map(run.build_turn, queue))
     claim_shares = tuple(run.shares.values())
-    used = used_of(hard, claim_shares)
+    used = claimed_amounts(hard, claim_shares)
     still = len(claim_shares) == len(shares) and not any(
         claim_turn.result in {"taken", "changed"} for claim_turn in turns
     )
-    left = left_of(hard, used)
+    left = remaining_amounts(hard, used)
     if lowered:
         run.add_up()
         now = {name: Quantity(run.hard_now(name), hard[name].format) for name in lowered}
@@ -265,13 +265,13 @@ def allocate(
     return Allocation(turns, claim_shares, hard, used, left, run.exhausted(), still)
 
 
-def used_of(hard: Amounts, shares: Iterable[ClaimShare]) -> dict[str, Quantity]:
+def claimed_amounts(hard: Amounts, shares: Iterable[ClaimShare]) -> dict[str, Quantity]:
     """Return what claims hold of each resource of ``hard``, and of each other that one of them names."""
     quantities = add_amounts(share.amounts for share in sorted(shares, key=lambda share: share.namespace))
     return {**dict.fromkeys(hard, ZERO), **quantities}
 
 
-def left_of(hard: Amounts, used: Amounts) -> dict[str, Quantity]:
+def remaining_amounts(hard: Amounts, used: Amounts) -> dict[str, Quantity]:
     """Return what is left, hard - used, in the notation of hard; negative where more is claimed than there is."""
     return {name: quantity - used.get(name, ZERO) for name, quantity in hard.items()}
 
@@ -282,8 +282,8 @@ class _Pass:
     def __init__(self, hard: Amounts, shares: Sequence[ClaimShare], *, ordered: bool, lowered: Collection[str]) -> None:
         self.shares = {share.uid: share for share in shares}
         self._ordered = ordered
-        used = used_of(hard, shares)
-        left = left_of(hard, used)
+        used = claimed_amounts(hard, shares)
+        left = remaining_amounts(hard, used)
         self._room: Nanos = {name: quantity.nano for name, quantity in left.items()}
         self._notations = {name: quantity.format for name, quantity in left.items()}
         #: What claims that did not fit ask for, who was first, and what was left then.
@@ -307,7 +307,7 @@ class _Pass:
         """Return what is left of hard, in billionths."""
         return self._room[name] + self._used[name]
 
-    def turn_of(self, candidate: ClaimCandidate) -> ClaimTurn:
+    def build_turn(self, candidate: ClaimCandidate) -> ClaimTurn:
         """Return the next claim's."""
         share = self.shares.get(candidate.uid) if self.shares else None
         if share is not None:
@@ -398,7 +398,9 @@ class _Pass:
         return ClaimTurn(candidate, "pool", tuple(short), room, notations)
 
 
-def in_use(used: Amounts, hard: Collection[str], candidates: Sequence[ClaimCandidate]) -> list[ClaimCandidate]:
+def select_used_claims(
+    used: Amounts, hard: Collection[str], candidates: Sequence[ClaimCandidate]
+) -> list[ClaimCandidate]:
     """Return the claims that are marked as used, in the order in which they are chosen; ``candidates`` in queue order.
 
     used: of the managed quota; only resources of the pool's ``hard`` count. The claim that covers most comes first,

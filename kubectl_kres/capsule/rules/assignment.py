@@ -52,7 +52,7 @@ def steps(claim: ResourcePoolClaim, pools: Pools) -> tuple[AssignmentStep, ...]:
         return (*passed, AssignmentStep("capsule/resource-in-pool", foreign))
     passed = (*passed, AssignmentStep("capsule/resource-in-pool"))
     old = claim.status.pool
-    if old is not None and old.name != name and conditions.in_use(claim):
+    if old is not None and old.name != name and conditions.is_in_use(claim):
         return (*passed, AssignmentStep("capsule/immutable", (conditions.in_use_elsewhere(old.name),)))
     return passed if is_writable(name) else (*passed, AssignmentStep("capsule/pool-name", (_UNWRITABLE,)))
 

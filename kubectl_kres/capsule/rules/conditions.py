@@ -112,7 +112,7 @@ def is_true(conditions: Sequence[CapsuleCondition] | None, kind: str) -> bool:
     return capsule_condition is not None and capsule_condition.status == "True"
 
 
-def in_use(claim: ResourcePoolClaim) -> bool:
+def is_in_use(claim: ResourcePoolClaim) -> bool:
     """Return whether the claim is marked as needed: then it can neither be changed nor deleted."""
     return is_true(claim.status.conditions, BOUND)
 

@@ -16,7 +16,7 @@ from kubectl_kres.admission.base.outcome import Finding, Refusal
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim, ResourcePoolSpec
 from kubectl_kres.capsule.rules.allocation import Amounts, amounts_equal, canonical, readable
 from kubectl_kres.capsule.rules.assignment import refers_to_pool
-from kubectl_kres.capsule.rules.conditions import BOUND, EXHAUSTED, in_use, without_types
+from kubectl_kres.capsule.rules.conditions import BOUND, EXHAUSTED, is_in_use, without_types
 from kubectl_kres.model.objects import LabelSelector, ObjectRef
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import ZERO
@@ -194,7 +194,7 @@ def stored_claim(
     created, and the annotation goes whatever its value.
     Source: capsule internal/webhook/resourcepool/claim_mutating.go.
     """
-    if old is None or (wants_release(claim) and not in_use(old)):
+    if old is None or (wants_release(claim) and not is_in_use(old)):
         claim = without_release(claim)
     spec = structs.replace(claim.spec, claim=canonical(claim.spec.claim))
     if spec.pool:
@@ -213,7 +213,7 @@ def refuse_claim(new: ResourcePoolClaim, old: ResourcePoolClaim | None = None) -
     """
     if new.spec.claim is None:
         return _without_amounts(new)
-    if old is None or not in_use(old):
+    if old is None or not is_in_use(old):
         return None
     if old.spec.pool == new.spec.pool and canonical(old.spec.claim) == canonical(new.spec.claim):
         return None
@@ -224,7 +224,7 @@ def refuse_claim(new: ResourcePoolClaim, old: ResourcePoolClaim | None = None) -
 
 def refuse_deletion(claim: ResourcePoolClaim) -> Refusal | None:
     """Return why a claim cannot be deleted: it is in use. None: it can."""
-    if not in_use(claim):
+    if not is_in_use(claim):
         return None
     text = f"cannot delete the pool while claim is used in resourcepool {_pool_name(claim)}"
     return webhook_refusal(_CLAIMS, Finding(text, "capsule/delete-used", source=_bound_condition_source(claim)))

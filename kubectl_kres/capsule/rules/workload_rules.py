@@ -19,7 +19,7 @@ from kubectl_kres.admission.base.draft import Draft, Side, Slot, ValueChange, ch
 from kubectl_kres.admission.base.outcome import Finding, Refusal
 from kubectl_kres.admission.base.resource_names import is_pod_level
 from kubectl_kres.admission.limitrange import Limits
-from kubectl_kres.admission.pod.aggregate import class_of, of_containers
+from kubectl_kres.admission.pod.aggregate import compute_class, sum_containers
 from kubectl_kres.capsule.model import NamespaceRule, Tenant, TenantRule
 from kubectl_kres.capsule.rules.assignment import fault, fits
 from kubectl_kres.capsule.rules.webhooks import webhook_refusal
@@ -288,7 +288,7 @@ def _fill_pod_requests(draft: Draft, rules: Sequence[WorkloadRule], journal: lis
     change(
         [
             ValueChange(level, "requests", name, total, "capsule/rule-pod-requests", source)
-            for name, total in of_containers(draft.containers, draft.inits, "requests").items()
+            for name, total in sum_containers(draft.containers, draft.inits, "requests").items()
             if is_pod_level(name) and name not in level.requests
         ],
         journal,
@@ -322,7 +322,7 @@ def refuse_resources(draft: Draft, rules: Sequence[WorkloadRule], journal: list[
                 }
             )
             for name in names:
-                finding = _judge(slot, side, name, list(_demands(rules, side, target, name)), journal)
+                finding = _check_demands(slot, side, name, list(_demands(rules, side, target, name)), journal)
                 if finding is not None:
                     return finding
     return None
@@ -347,7 +347,7 @@ def _demands(rules: Sequence[WorkloadRule], side: Side, target: str, name: str) 
     return iter(demands)
 
 
-def _judge(
+def _check_demands(
     slot: Slot, side: Side, name: str, demands: Sequence[_Demand], journal: list[Entry] | None
 ) -> Finding | None:
     """Return why the value is refused. The last demand that decides wins: a deny that is not met, an allow that is."""
@@ -485,5 +485,5 @@ class TenantWebhook(Struct, frozen=True):
         """Return the first refusal: resources are looked at before the QoS class."""
         del name
         finding = refuse_resources(draft, self.rules, journal) if self.refuses else None
-        finding = finding or refuse_class(class_of(draft), self.rules)
+        finding = finding or refuse_class(compute_class(draft), self.rules)
         return () if finding is None else (webhook_refusal(_VALIDATING, finding),)

@@ -35,9 +35,9 @@ class CapsuleScreens(TuiSystem):
 
     def of_namespaces(self, session: Any) -> NamespaceServices | None:
         from kubectl_kres.capsule.reports.common.claim_state import STUCK
-        from kubectl_kres.capsule.screens.pool_data import scene_of
+        from kubectl_kres.capsule.screens.pool_data import get_pool_index
 
-        context = scene_of(session)
+        context = get_pool_index(session)
         served: dict[str, list[str]] = {}
         for name, pool in context.pools.items():
             for space in pool.status.namespaces or ():

@@ -15,8 +15,8 @@ from kubectl_kres.capsule.reports.explain_claim_or_pool import ClaimExplanation,
 from kubectl_kres.capsule.reports.pool.pools import pool_report
 from kubectl_kres.capsule.screens.claim_list import pool_place, short
 from kubectl_kres.capsule.screens.items import condition_item, option_items, turn_item
-from kubectl_kres.capsule.screens.pool_data import scene_of
-from kubectl_kres.capsule.text.claim import VERBS, may_lines, state_lines, status_lines
+from kubectl_kres.capsule.screens.pool_data import get_pool_index
+from kubectl_kres.capsule.text.claim import VERBS, permission_lines, state_lines, status_lines
 from kubectl_kres.capsule.text.claim_or_pool import claim_page, option_text
 from kubectl_kres.capsule.text.claims import TONES, short_words
 from kubectl_kres.capsule.text.pools import queue_lines
@@ -45,7 +45,7 @@ class ClaimPane(OutlinePane):
         claim: Any = self.session.get(self.ref)
         if claim is None:
             raise missing_error(self.session.store, self.subject)
-        return explain_claim(scene_of(self.session), claim)
+        return explain_claim(get_pool_index(self.session), claim)
 
     @property
     def word(self) -> str:
@@ -66,7 +66,7 @@ class ClaimPane(OutlinePane):
             yield from tone_lines(
                 "", wrap_text(f"short by {lacks}" if report.missing_amounts else lacks, width, rest="  ")
             )
-        yield from self.do_lines(width)
+        yield from self.first_fix_lines(width)
         if report.because != lacks:
             yield from tone_lines("", wrap_text(report.because, width, first="  ", rest="    "))
         yield from status_lines(report, width)
@@ -113,7 +113,7 @@ class ClaimPane(OutlinePane):
 
     def _queue_lines(self, item: OutlineItem, width: int) -> Iterator[Line]:
         """Yield the queue as a picture, with who gets in after each remedy, and what is compared at its own turn."""
-        context = scene_of(self.session)
+        context = get_pool_index(self.session)
         name = self.report.pool or self.report.wanted_pool
         pool: Any = self.session.store.get("ResourcePool", name) if name else None
         if pool is not None:
@@ -197,7 +197,7 @@ def _permission_row(value: VerbEffect) -> OutlineItem:
         ("yes" if value.allowed else "no",),
         value.follows or value.said,
         tone="" if value.allowed else "warn",
-        about=lambda width: list(may_lines([value], width))[1:],
+        about=lambda width: list(permission_lines([value], width))[1:],
     )
 
 

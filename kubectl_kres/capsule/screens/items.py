@@ -8,7 +8,7 @@ from functools import partial
 from kubectl_kres.capsule.reports.claim.claims import ClaimReport
 from kubectl_kres.capsule.reports.explain_claim_or_pool import QueueTurn, StoredCondition
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
-from kubectl_kres.capsule.text.claim import nothing_helps, way_lines
+from kubectl_kres.capsule.text.claim import no_option_reason, option_lines
 from kubectl_kres.capsule.text.claim_or_pool import RESULTS, compared_text
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.tui.location import Location
@@ -25,7 +25,7 @@ def option_items(report: ClaimReport) -> Iterator[OutlineItem]:
             name="command", text=commands, remedy=True,
         )  # fmt: skip
     if not report.ways and report.is_waiting:
-        text = nothing_helps(report)
+        text = no_option_reason(report)
         yield OutlineItem(
             (), text, tone="warn", about=lambda width: tone_lines("warn", wrap_text(text, width)), remedy=True
         )
@@ -34,7 +34,7 @@ def option_items(report: ClaimReport) -> Iterator[OutlineItem]:
 def _lines(report: ClaimReport, option: UnblockOption, number: int, width: int) -> Iterator[Line]:
     if any(deed.command for deed in option.deeds):
         yield [("quiet", "enter copies what is to be typed")]
-    yield from way_lines(report, option, "or   " if number else "fix  ", width)
+    yield from option_lines(report, option, "or   " if number else "fix  ", width)
 
 
 def _format_option_effects(option: UnblockOption) -> str:

@@ -19,8 +19,8 @@ _LONG, _TIMES = 0.05, 5
 _KEPT = 500
 
 
-def scene_of(session: Session) -> PoolIndex:
-    return session.of_kinds(KINDS, PoolIndex)
+def get_pool_index(session: Session) -> PoolIndex:
+    return session.cache_by_kinds(KINDS, PoolIndex)
 
 
 class ClaimRowData:
@@ -49,7 +49,7 @@ class ClaimRowData:
         rested = perf_counter() - self._made_at >= _TIMES * self._cost
         if self._claims is None or (rested and self._is_outdated(session)):
             began = thread_time()
-            context = scene_of(session)
+            context = get_pool_index(session)
             # What any row asks for.
             context.states()
             context.waiting_claims("")
@@ -75,10 +75,10 @@ class ClaimRowData:
         """Return the claim in full; None where its pool has so many claims that this takes its time."""
         claims = self.look(session)
         if self._full_report is None or self._full_report[0] is not claim:
-            few = len(claims.index.of_pool(self.report(session, claim).pool)) <= FEW
+            few = len(claims.index.claims_of_pool(self.report(session, claim).pool)) <= FEW
             self._full_report = claim, claim_detail(claims, claim) if few else None
         return self._full_report[1]
 
 
 def rows_of(session: Session) -> ClaimRowData:
-    return session.of_kinds((), ClaimRowData)
+    return session.cache_by_kinds((), ClaimRowData)

@@ -11,7 +11,7 @@ from kubectl_kres.capsule.reports.common.needs import pools_needs
 from kubectl_kres.capsule.reports.overview import POOL_STATES, pool_state, tight_use
 from kubectl_kres.capsule.reports.pool.pool_report import PoolReport, PoolUse
 from kubectl_kres.capsule.reports.pool.pools import pool_report
-from kubectl_kres.capsule.screens.pool_data import scene_of
+from kubectl_kres.capsule.screens.pool_data import get_pool_index
 from kubectl_kres.capsule.text import NO_CAPSULE
 from kubectl_kres.capsule.text.pools import pool_lines
 from kubectl_kres.model.objects import ObjectRef
@@ -41,7 +41,7 @@ class PoolRow(Struct, frozen=True):
 
 def pool_row(session: Session, pool: ResourcePool) -> PoolRow:
     """Return the row of one pool."""
-    report = pool_report(scene_of(session), pool)
+    report = pool_report(get_pool_index(session), pool)
     return PoolRow(report, tight_use(report), session.setting.ascii_only)
 
 

@@ -31,11 +31,11 @@ from kubectl_kres.capsule.reports.pool.pool_report import (
 from kubectl_kres.capsule.reports.pool.pools import pool_report
 from kubectl_kres.capsule.screens.claim_list import brief_words
 from kubectl_kres.capsule.screens.items import condition_item, option_items
-from kubectl_kres.capsule.screens.pool_data import scene_of
+from kubectl_kres.capsule.screens.pool_data import get_pool_index
 from kubectl_kres.capsule.screens.pool_list import use_bar
 from kubectl_kres.capsule.text.claim_or_pool import pool_page, users_head, users_page
-from kubectl_kres.capsule.text.claims import TONES, asks_words
-from kubectl_kres.capsule.text.pools import of_pool, pool_lines, queue_lines
+from kubectl_kres.capsule.text.claims import TONES, amounts_words
+from kubectl_kres.capsule.text.pools import pool_lines, pool_rooms, queue_lines
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pictures.holders import assign_letters, holders_lines, named_bar
 from kubectl_kres.render.text.line import Line, Tone, age_text, clip_text, tone_lines, wrap_text
@@ -67,7 +67,7 @@ class PoolUsersPane(UsersPane):
         pool: Any = self.session.get(self.ref)
         if pool is None:
             raise missing_error(self.session.store, self.subject)
-        context, store = scene_of(self.session), self.session.store
+        context, store = get_pool_index(self.session), self.session.store
         reads = tree_needs(store, self.ref.name, self.session.server)
         failed_reads = tuple(dict.fromkeys((*unseen_of_pool(context, pool), *find_unread(store, reads))))
         tree = pool_tree(context, pool, self.session.evaluation_options)
@@ -149,7 +149,7 @@ class PoolPane(OutlinePane):
         pool: Any = self.session.get(self.ref)
         if pool is None:
             raise missing_error(self.session.store, self.subject)
-        return explain_pool(scene_of(self.session), pool)
+        return explain_pool(get_pool_index(self.session), pool)
 
     @property
     def word(self) -> str:
@@ -172,7 +172,7 @@ class PoolPane(OutlinePane):
             first = report.queue[0]
             state = f"lacks {brief_words(first.lacks)}" if first.lacks else f"is {first.state}"
             yield from tone_lines("", wrap_text(f"{first.subject.key} {state}", width, rest="  "))
-        yield from self.do_lines(width)
+        yield from self.first_fix_lines(width)
         if report.message not in {"", "reconciled"}:
             yield from tone_lines(
                 "quiet", wrap_text(f"the controller says: {report.message}", width, first="  ", rest="    ")
@@ -208,7 +208,7 @@ class PoolPane(OutlinePane):
         """Return the claim that waits first, with what would unblock it."""
         queue = self.report.queue
         claim: Any = self.session.get(queue[0].subject) if queue else None
-        return claim_detail(Claims(scene_of(self.session)), claim) if claim is not None else None
+        return claim_detail(Claims(get_pool_index(self.session)), claim) if claim is not None else None
 
     def _use_row(self, use: PoolUse) -> OutlineItem:
         tone: Tone = (
@@ -223,7 +223,7 @@ class PoolPane(OutlinePane):
     def _holder_rows(self) -> Iterator[OutlineItem]:
         """Yield a bar a resource; the pane has the legend."""
         ascii_only = self.session.setting.ascii_only
-        rooms = of_pool(self.report)
+        rooms = pool_rooms(self.report)
         letters = assign_letters(rooms)
         about = partial(holders_lines, rooms, ascii_only=ascii_only)
         for room in rooms if letters else ():
@@ -328,7 +328,7 @@ def _namespace_lines(pool_namespace: PoolNamespace, width: int) -> Iterator[Line
 
 def _queued_row(queued: Queued, waits: str) -> OutlineItem:
     ref = queued.subject
-    lacks = f"lacks {asks_words(queued.lacks)}" if queued.lacks else ""
+    lacks = f"lacks {amounts_words(queued.lacks)}" if queued.lacks else ""
     behind = f"behind for {', '.join(queued.behind)}" if queued.behind else ""
     text = f"{queued.state}: {', '.join(filter(None, (lacks, behind)))}"
     return OutlineItem((), f"{queued.place}. {ref.namespace}/{ref.name}", (waits,), text, "x" if queued.lacks else "!",
@@ -340,9 +340,9 @@ def _queued_lines(queued: Queued, width: int) -> Iterator[Line]:
         (TONES[queued.state], queued.state),
         ("", f"  {queued.subject.namespace}/{queued.subject.name}, place {queued.place}"),
     ]
-    yield from tone_lines("", wrap_text(f"asks for {asks_words(queued.asks)}", width, first="  ", rest="    "))
+    yield from tone_lines("", wrap_text(f"asks for {amounts_words(queued.asks)}", width, first="  ", rest="    "))
     if queued.lacks:
-        yield from tone_lines("bad", wrap_text(f"lacks {asks_words(queued.lacks)}", width, first="  ", rest="    "))
+        yield from tone_lines("bad", wrap_text(f"lacks {amounts_words(queued.lacks)}", width, first="  ", rest="    "))
     if queued.behind:
         text = f"blocked by an earlier claim in the queue, which asks for the same: {', '.join(queued.behind)}"
         yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="    "))
@@ -354,7 +354,7 @@ def _holder(holder: Holder) -> OutlineItem:
     return OutlineItem(
         (),
         f"{holder.subject.namespace}/{holder.subject.name}",
-        note=f"{holder.state or '?'}: {asks_words(holder.holds)}",
+        note=f"{holder.state or '?'}: {amounts_words(holder.holds)}",
         tone=tone,
         location=Location("object", ref=holder.subject),
         ref=holder.subject,

@@ -24,10 +24,10 @@ class CapsuleText(RenderSystem):
 
     def quota_lines(self, explanation: Explanation, width: int) -> Iterator[Line]:
         if explanation.pools:
-            from kubectl_kres.capsule.text.claims import trail_lines
+            from kubectl_kres.capsule.text.claims import refusing_pool_lines
 
-            for trail in explanation.pools:
-                yield from trail_lines(trail, width)
+            for refusing_pool in explanation.pools:
+                yield from refusing_pool_lines(refusing_pool, width)
 
     def namespace_lines(self, policy_explanation: PolicyExplanation, width: int) -> Iterator[Line]:
         if policy_explanation.rules:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.capsule.reports.claim.claims import Amount, ClaimReport, ManagedQuota, VerbEffect
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
-from kubectl_kres.capsule.text.claims import TONES, asks_words, short_words
+from kubectl_kres.capsule.text.claims import TONES, amounts_words, short_words
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import last_edit_texts, remarks
@@ -41,7 +41,7 @@ def claim_brief(report: ClaimReport, more: str) -> Brief:
         TONES[report.state],
         state,
         f": {report.subject.full_name}{pool}: {reason}",
-        remedy=first.text if first is not None else nothing_helps(report) if report.is_waiting else "",
+        remedy=first.text if first is not None else no_option_reason(report) if report.is_waiting else "",
         run=" && ".join(deed.command for deed in first.deeds if deed.command) if first is not None else "",
         other=others[0].text if others else "",
         next=more,
@@ -52,10 +52,10 @@ def claim_lines(report: ClaimReport, width: int, now: str = "") -> Iterator[Line
     """Yield the same, not drawn yet."""
     yield from head(report, width)
     yield from amounts_table(report.amounts, width)
-    yield from ways_lines(report, width)
+    yield from unblock_lines(report, width)
     if report.quota is not None:
         yield from quota_lines(report.quota, width)
-    yield from may_lines(report.may, width)
+    yield from permission_lines(report.may, width)
     groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
         ("warn", "warning", report.notes),
         ("quiet", "changed", tuple(last_edit_texts(report.edits, now))),
@@ -66,7 +66,7 @@ def claim_lines(report: ClaimReport, width: int, now: str = "") -> Iterator[Line
 def head(report: ClaimReport, width: int) -> Iterator[Line]:
     """State, name, pool, place and why."""
     yield from state_lines(report, width)
-    yield from tone_lines("", wrap_text(f"asks for {asks_words(report.asks)}", width, first="  ", rest="    "))
+    yield from tone_lines("", wrap_text(f"asks for {amounts_words(report.asks)}", width, first="  ", rest="    "))
     yield from tone_lines("", wrap_text(report.because, width, first="  ", rest="    "))
     yield from status_lines(report, width)
 
@@ -128,29 +128,29 @@ def amounts_table(amounts: Sequence[Amount], width: int) -> Iterator[Line]:
             yield [("", " " * (label + 4)), (tone, text), ("quiet", closed)]
 
 
-def ways_lines(report: ClaimReport, width: int, *, texts: bool = False) -> Iterator[Line]:
+def unblock_lines(report: ClaimReport, width: int, *, texts: bool = False) -> Iterator[Line]:
     """Yield what would unblock it, numbered, the smallest change first. ``told``: that nothing does was said before."""
     if not report.ways:
         if report.is_waiting and not texts:
             yield [("", "")]
-            yield from tone_lines("warn", wrap_text(nothing_helps(report), width, rest="  "))
+            yield from tone_lines("warn", wrap_text(no_option_reason(report), width, rest="  "))
         return
     yield [("", "")]
     yield [("strong", "fixes, the smallest change first")]
     for number, option in enumerate(report.ways, 1):
-        yield from way_lines(report, option, f"  {number}. ", width)
+        yield from option_lines(report, option, f"  {number}. ", width)
     yield from tone_lines("quiet", wrap_text(BACK_OFF, width, first="  ", rest="    "))
 
 
 def remedy_lines(report: ClaimReport, width: int) -> Iterator[Line]:
     """Yield what would unblock it, without a heading: first the smallest change, then other ones."""
     if not report.ways and report.is_waiting:
-        yield from tone_lines("warn", wrap_text(nothing_helps(report), width, rest="  "))
+        yield from tone_lines("warn", wrap_text(no_option_reason(report), width, rest="  "))
     for number, option in enumerate(report.ways):
-        yield from way_lines(report, option, "or   " if number else "fix  ", width)
+        yield from option_lines(report, option, "or   " if number else "fix  ", width)
 
 
-def way_lines(report: ClaimReport, option: UnblockOption, lead: str, width: int) -> Iterator[Line]:
+def option_lines(report: ClaimReport, option: UnblockOption, lead: str, width: int) -> Iterator[Line]:
     """Yield one of the ways: what to do, as something to type, and what becomes of the others."""
     yield from tone_lines("", wrap_text(option.text, width, first=lead, rest=" " * len(lead)))
     indent = " " * max(_WAY, len(lead))
@@ -159,7 +159,7 @@ def way_lines(report: ClaimReport, option: UnblockOption, lead: str, width: int)
     yield from _after(option, width, indent, others=report.place is not None and report.place.of > 1)
 
 
-def nothing_helps(report: ClaimReport) -> str:
+def no_option_reason(report: ClaimReport) -> str:
     """Return why there is nothing to propose."""
     if report.state == "pending":
         return "nothing to do but wait for the controller"
@@ -174,7 +174,7 @@ def nothing_helps(report: ClaimReport) -> str:
 def _deed_lines(deed: ClaimAction, width: int, indent: str, *, named: bool) -> Iterator[Line]:
     if named:
         state = f", {deed.state}" if deed.state else ""
-        holds = f": holds {asks_words(deed.holds) or 'nothing'}" if deed.verb in {"delete", "release"} else ""
+        holds = f": holds {amounts_words(deed.holds) or 'nothing'}" if deed.verb in {"delete", "release"} else ""
         what = "" if holds else "pool " if deed.subject.kind == "ResourcePool" else "claim "
         text = f"{what}{deed.subject.key}{state}{holds}"
         yield from tone_lines("", wrap_text(text, width, first=indent, rest=f"{indent}  "))
@@ -241,7 +241,7 @@ def quota_lines(quota: ManagedQuota, width: int) -> Iterator[Line]:
         yield from tone_lines("warn", wrap_text(quota.note, width, first="  ", rest="    "))
 
 
-def may_lines(permissions: Sequence[VerbEffect], width: int) -> Iterator[Line]:
+def permission_lines(permissions: Sequence[VerbEffect], width: int) -> Iterator[Line]:
     """Yield whether one can edit, delete, release it."""
     if not permissions:
         return

@@ -12,7 +12,7 @@ from shlex import quote
 
 from kubectl_kres.capsule.reports import explain_claim_or_pool
 from kubectl_kres.capsule.reports.explain_tenant import TenantExplanation, TenantItem, TenantUse, TenantUsers
-from kubectl_kres.capsule.text.claim import claim_brief, may_lines, nothing_helps, quota_lines, ways_lines
+from kubectl_kres.capsule.text.claim import claim_brief, no_option_reason, permission_lines, quota_lines, unblock_lines
 from kubectl_kres.capsule.text.claims import TONES
 from kubectl_kres.capsule.text.pools import pool_brief, pool_lines, pool_word
 from kubectl_kres.provenance.journal import Check, Derive
@@ -155,8 +155,8 @@ def claim_page(
     if claim.quota is not None:
         yield from quota_lines(claim.quota, width)
         yield from _sum_lines(claim_explanation.sums, width) if steps else ()
-    yield from ways_lines(claim, width, texts=True)
-    yield from may_lines(claim.may, width)
+    yield from unblock_lines(claim, width, texts=True)
+    yield from permission_lines(claim.may, width)
     groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
         ("warn", "warning", claim.notes),
         ("quiet", "changed", tuple(last_edit_texts(claim.edits, now))),
@@ -168,7 +168,7 @@ def _remedies(claim_explanation: explain_claim_or_pool.ClaimExplanation, width: 
     claim = claim_explanation.claim
     if not claim.ways and not claim.is_waiting:
         return
-    yield from labelled_lines("fix", claim.ways[0].text if claim.ways else nothing_helps(claim), width)
+    yield from labelled_lines("fix", claim.ways[0].text if claim.ways else no_option_reason(claim), width)
     for command in (deed.command for deed in claim.ways[0].deeds if deed.command) if claim.ways else ():
         # Something to type is not broken.
         yield [("", " " * LABEL), ("command", command)]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kubectl_kres.capsule.reports.claim.claims import Amount, ClaimReport
 from kubectl_kres.capsule.reports.common.claim_state import STUCK
-from kubectl_kres.capsule.reports.pool.pool_trail import waiting_words
+from kubectl_kres.capsule.reports.pool.refusing_pools import waiting_words
 from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.reports.common.parts import ClaimState, PoolTrail
 
@@ -46,7 +46,7 @@ def count_line(states: Sequence[ClaimState], width: int = 80) -> str:
     return "\n".join(wrap_text(text, width, rest="  "))
 
 
-def asks_words(requested: Mapping[str, str]) -> str:
+def amounts_words(requested: Mapping[str, str]) -> str:
     """``requests.cpu 2, requests.memory 4Gi``."""
     return ", ".join(f"{name} {value}" for name, value in requested.items()) or "nothing"
 
@@ -68,7 +68,7 @@ def _table(reports: Sequence[ClaimReport], width: int) -> Iterator[Line]:
 
 def _row(report: ClaimReport, state: str, tail: str, column: int, width: int) -> Iterator[Line]:
     """Yield what is asked for stands in the last column, or below if there is too little room for it."""
-    requested_text, tone = asks_words(report.asks), TONES[report.state]
+    requested_text, tone = amounts_words(report.asks), TONES[report.state]
     if column + _ASKS > width and size(requested_text) + column > width:
         yield [(tone, state), ("", tail.rstrip())]
         yield from tone_lines("", wrap_text(requested_text, width, first="    asks for ", rest="      "))
@@ -136,42 +136,42 @@ _SHOWN = 10
 _UNKNOWN = "whether the pool has that much left is not known: it could not be read"
 
 
-def trail_lines(trail: PoolTrail, width: int) -> Iterator[Line]:
+def refusing_pool_lines(refusing_pool: PoolTrail, width: int) -> Iterator[Line]:
     """Yield the pool, what to claim, and the namespace's claims on it."""
     yield [("", "")]
-    lacks = ", ".join(f"{name} {amount}" for name, amount in trail.lacks.items())
-    kept = f"quota {trail.quota} is kept by Capsule for pool {trail.pool}"
+    lacks = ", ".join(f"{name} {amount}" for name, amount in refusing_pool.lacks.items())
+    kept = f"quota {refusing_pool.quota} is kept by Capsule for pool {refusing_pool.pool}"
     text = f"{kept}: it is what claims add up to; it lacks {lacks}"
     yield from tone_lines("", wrap_text(text, width, rest="  "))
-    if trail.grow is not None:
-        amounts = asks_words(trail.grow.amounts)
-        text = f"claim {trail.grow.subject.name} is unused: if it asks for {amounts}, it gets that at once"
+    if refusing_pool.grow is not None:
+        amounts = amounts_words(refusing_pool.grow.amounts)
+        text = f"claim {refusing_pool.grow.subject.name} is unused: if it asks for {amounts}, it gets that at once"
         yield from tone_lines("", wrap_text(text, width, first="  ", rest="    "))
         # Something to type is not broken.
-        yield [("strong", f"    {trail.grow.command}")]
-    words = waiting_words(trail)
+        yield [("strong", f"    {refusing_pool.grow.command}")]
+    words = waiting_words(refusing_pool)
     if words:
         yield from tone_lines("warn", wrap_text(words, width, first="  ", rest="    "))
-    if not trail.known:
+    if not refusing_pool.known:
         yield from tone_lines("quiet", wrap_text(_UNKNOWN, width, first="  ", rest="    "))
     later = (
         "once that is claimed, the workload's controller tries again by itself, with growing pauses of up to minutes"
     )
     yield from tone_lines("quiet", wrap_text(later, width, first="  ", rest="    "))
-    if trail.claims is None:
+    if refusing_pool.claims is None:
         yield [("quiet", "  the claims of the namespace could not be read")]
         return
-    if not trail.claims:
+    if not refusing_pool.claims:
         yield [("warn", "  the namespace has no claim on it yet")]
         return
-    names = [clip_text(claim.subject.name, 40) for claim in trail.claims[:_SHOWN]]
+    names = [clip_text(claim.subject.name, 40) for claim in refusing_pool.claims[:_SHOWN]]
     label = max(map(size, names))
-    for claim, name in zip(trail.claims, names, strict=False):
+    for claim, name in zip(refusing_pool.claims, names, strict=False):
         head = f"  {pad_text(claim.state, 10)}  {pad_text(name, label)}  "
-        first, *rest = wrap_text(asks_words(claim.asks), width, first=head, rest=" " * size(head))
+        first, *rest = wrap_text(amounts_words(claim.asks), width, first=head, rest=" " * size(head))
         yield [("", "  "), (TONES[claim.state], pad_text(claim.state, 10)), ("", first[12:])]
         yield from tone_lines("", rest)
-    if len(trail.claims) > _SHOWN:
-        space = trail.claims[0].subject.namespace
-        command = f"kubectl kres claims --pool {trail.pool} -n {space}"
-        yield [("quiet", f"  and {len(trail.claims) - _SHOWN} more: {command}")]
+    if len(refusing_pool.claims) > _SHOWN:
+        space = refusing_pool.claims[0].subject.namespace
+        command = f"kubectl kres claims --pool {refusing_pool.pool} -n {space}"
+        yield [("quiet", f"  and {len(refusing_pool.claims) - _SHOWN} more: {command}")]

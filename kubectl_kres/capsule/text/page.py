@@ -8,9 +8,9 @@ from shlex import quote
 from kubectl_kres.capsule.reports.claim.claims import ClaimReport, QuotaLine
 from kubectl_kres.capsule.reports.explain_tenant import TenantExplanation
 from kubectl_kres.capsule.reports.pool.pool_report import PoolReport
-from kubectl_kres.capsule.text.claim import amounts_table, nothing_helps, state_lines, way_lines
+from kubectl_kres.capsule.text.claim import amounts_table, no_option_reason, option_lines, state_lines
 from kubectl_kres.capsule.text.claim_or_pool import rule_text, tenant_head, use_text
-from kubectl_kres.capsule.text.claims import asks_words
+from kubectl_kres.capsule.text.claims import amounts_words
 from kubectl_kres.capsule.text.pools import head_lines, lacks_text, uses_lines
 from kubectl_kres.capsule.text.pools import pool_lines as whole_pool_lines
 from kubectl_kres.render.text.line import (
@@ -103,7 +103,7 @@ def _claim(report: ClaimReport, source: str, now: str, width: int) -> Iterator[L
     if report.is_waiting or report.ways:
         yield from _way_lines(report, source, width)
     else:
-        yield from labelled_lines("asks", asks_words(report.asks), width)
+        yield from labelled_lines("asks", amounts_words(report.asks), width)
     if report.quota is not None and report.quota.lines and not report.is_waiting:
         used = [_quota_text(line) for line in report.quota.lines[:_RESOURCES]]
         yield from labelled_lines("quota", f"{report.quota.subject.name}: {', '.join(used)}", width)
@@ -122,9 +122,9 @@ def _way_lines(report: ClaimReport, source: str, width: int) -> Iterator[Line]:
     """Yield what would unblock it, who holds the pool, and the figures of what is short."""
     for number, option in enumerate(report.ways[:_WAYS], 1):
         label = f"fix {number}" if len(report.ways) > 1 else "fix"
-        yield from way_lines(report, option, f"{label:<{LABEL}}", width)
+        yield from option_lines(report, option, f"{label:<{LABEL}}", width)
     if not report.ways:
-        yield from tone_lines("warn", wrap_text(nothing_helps(report), width, rest="  "))
+        yield from tone_lines("warn", wrap_text(no_option_reason(report), width, rest="  "))
     pool = report.pool or report.wanted_pool
     # Of a claim whose pool does not exist no amounts are known.
     if pool and (report.amounts or report.state != "failed"):

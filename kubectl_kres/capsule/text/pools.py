@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.capsule.reports.pool.pool_report import PoolNamespace, PoolReport, PoolUse, Queued
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
-from kubectl_kres.capsule.text.claims import TONES, asks_words
+from kubectl_kres.capsule.text.claims import TONES, amounts_words
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.pictures.holders import Room, holders_lines
 from kubectl_kres.render.quota.quota_blocks import tree_lines
@@ -100,7 +100,7 @@ def _join_positions(indexes: Sequence[int]) -> str:
     return ", ".join(map(str, indexes)) or "nobody"
 
 
-def of_pool(report: PoolReport) -> list[Room]:
+def pool_rooms(report: PoolReport) -> list[Room]:
     """Return the resources of a pool with its claims, those that somebody waits for first."""
     rooms = [
         Room(
@@ -207,7 +207,7 @@ def head_lines(report: PoolReport, width: int) -> Iterator[Line]:
 
 def _holder_bar_lines(report: PoolReport, *, ascii_only: bool, width: int) -> Iterator[Line]:
     """Return who holds how much of what."""
-    drawn = list(holders_lines(of_pool(report), width, ascii_only=ascii_only, figures=False))
+    drawn = list(holders_lines(pool_rooms(report), width, ascii_only=ascii_only, figures=False))
     if drawn:
         yield [("", "")]
         yield from drawn
@@ -304,7 +304,7 @@ def _holders(report: PoolReport, width: int) -> Iterator[Line]:
     for holder, name in zip(shown, names, strict=True):
         state = pad_text(holder.state or "?", 9)
         head = f"  {state}  {pad_text(name, label)}  "
-        first, *rest = wrap_text(asks_words(holder.holds), width, first=head, rest=" " * size(head))
+        first, *rest = wrap_text(amounts_words(holder.holds), width, first=head, rest=" " * size(head))
         tone: Tone = TONES[holder.state] if holder.state is not None else "quiet"
         yield [("", "  "), (tone, state), ("", first[2 + len(state) :])]
         yield from tone_lines("", rest)
@@ -334,7 +334,7 @@ def _queue(report: PoolReport, width: int) -> Iterator[Line]:
         state = pad_text(queued.state, 9)
         number = f"{queued.place:>{digits}}." if queued.place else " -"
         head = f"  {number} {state}  {pad_text(name, label)}  "
-        first, *rest = wrap_text(asks_words(queued.asks), width, first=head, rest=" " * size(head))
+        first, *rest = wrap_text(amounts_words(queued.asks), width, first=head, rest=" " * size(head))
         lead = 3 + len(number)
         yield [("", first[:lead]), (TONES[queued.state], state), ("", first[lead + len(state) :])]
         yield from tone_lines("", rest)
@@ -349,7 +349,7 @@ def _queue(report: PoolReport, width: int) -> Iterator[Line]:
 
 def lacks_text(queued: Queued) -> str:
     """Return what a claim in the queue waits for; empty for nothing."""
-    parts = [f"lacks {asks_words(queued.lacks)}"] if queued.lacks else []
+    parts = [f"lacks {amounts_words(queued.lacks)}"] if queued.lacks else []
     if queued.behind:
         parts.append(f"blocked by earlier claims for {', '.join(queued.behind)}")
     return "; ".join(parts)

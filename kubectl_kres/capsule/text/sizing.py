@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from kubectl_kres.capsule.reports.claim.sizing import SizedPool, Sizing
-from kubectl_kres.capsule.text.claims import asks_words
+from kubectl_kres.capsule.text.claims import amounts_words
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import remarks
@@ -35,7 +35,7 @@ def brief(sizing: Sizing, more: str, ahead: Callable[[ObjectRef], str]) -> Brief
         room = "the quotas of its pools have room for all its pods" if sizing.pools else _UNSERVED
         word = _NOTHING if sizing.complete else f"{_NOTHING}{PARTLY}"
         return Brief("good" if sizing.complete else "warn", word, f": {sizing.subject.full_name}: {room}", next=more)
-    claim = f"{asks_words(pool.claim)} of pool {pool.pool}"
+    claim = f"{amounts_words(pool.claim)} of pool {pool.pool}"
     reason = "; ".join(filter(None, (claim, _format_pool_shortage(pool), _format_queue_ahead(pool))))
     brief = Brief(
         "warn" if pool.fits else "bad",
@@ -44,7 +44,7 @@ def brief(sizing: Sizing, more: str, ahead: Callable[[ObjectRef], str]) -> Brief
         next=ahead(pool.behind[0]) if pool.behind else more,
     )
     if pool.grow is not None:
-        grown = f"let claim {pool.grow.subject.name}, which is unused, ask for {asks_words(pool.grow.amounts)}"
+        grown = f"let claim {pool.grow.subject.name}, which is unused, ask for {amounts_words(pool.grow.amounts)}"
         return brief._replace(remedy=grown, run=pool.grow.command)
     return brief._replace(remedy="apply the claim that the next command prints" if pool.fits else "")
 
@@ -106,7 +106,7 @@ def _pool(pool: SizedPool, space: str, name: str, width: int) -> Iterator[Line]:
         if text:
             yield from tone_lines("bad", wrap_text(f"{text}: {consequence}", width, first="  ", rest="    "))
     if pool.grow is not None:
-        amounts = asks_words(pool.grow.amounts)
+        amounts = amounts_words(pool.grow.amounts)
         text = f"claim {pool.grow.subject.name} is unused: if it asks for {amounts} instead, it gets that at once"
         yield from tone_lines("", wrap_text(text, width, first="  ", rest="    "))
         # Something to type is not broken.

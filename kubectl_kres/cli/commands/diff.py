@@ -18,7 +18,7 @@ from kubectl_kres.render.pod import diff as render
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.system import answers_about, makes_one_pod
 from kubectl_kres.reports.explain.difference import Difference, Differences, diff
-from kubectl_kres.reports.explain.explain import unseen_of
+from kubectl_kres.reports.explain.explain import list_unseen
 from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -117,7 +117,7 @@ class DiffPage(Page):
             if pod is None:
                 continue
             if self.options.output == "name":
-                changed, failed_reads = many.differs(pod), unseen_of(batch.store, subject)
+                changed, failed_reads = many.differs(pod), list_unseen(batch.store, subject)
                 complete, answer = (
                     not any(failed_read.required for failed_read in failed_reads),
                     ObjectAnswer(subject, None),

@@ -35,7 +35,7 @@ from kubectl_kres.model.kinds import find
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pod import explain as render
 from kubectl_kres.render.verdict.headline import verdict_word
-from kubectl_kres.reports.common.explanation import Explanation, Subject, is_held_up
+from kubectl_kres.reports.common.explanation import Explanation, Subject, waits_or_fails
 from kubectl_kres.reports.common.system import answers_about, is_explained
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.verdict import is_negative
@@ -87,7 +87,7 @@ def _explainer(kind: Kind | None) -> type[Explainer] | None:
 def _by_value(options: Options, words: tuple[str, ...]) -> Query:
     kind = find(words[0].partition("/")[0]) if words and not options.filenames else None
     explainer = _explainer(kind)
-    result = explainer.by_value(options, words) if explainer is not None else None
+    result = explainer.plan_by_value(options, words) if explainer is not None else None
     if result is None or options.output == "brief":
         raise UsageError(
             "explain --by value is about Tenants, and not with -o brief",
@@ -276,7 +276,7 @@ class ExplainPage(Page):
                 run_summary.note_condition("admitted", not refused, complete=result.complete)
                 if self.options.until:
                     self._record_pod_states(run_summary, result, state)
-            negative = self.options.exit_code and (refused or conflicts or is_held_up(state))
+            negative = self.options.exit_code and (refused or conflicts or waits_or_fails(state))
             run_summary.add_answer(result.unseen, complete=result.complete, negative=negative)
             if not batch.many and self._shows_whole_object:
                 run_summary.note_printed(result.unseen)
@@ -347,14 +347,14 @@ class ExplainPage(Page):
         """Return the explanation for a document. In a list as JSON similar objects share the text of the first."""
         from kubectl_kres.cli.output.documents import CustomFormat, TextOnlyDifference
         from kubectl_kres.render.text import data
-        from kubectl_kres.reports.common.system import likeness_of
+        from kubectl_kres.reports.common.system import explanation_cache_key
         from kubectl_kres.reports.explain.value_query import narrow_explanation
 
         options = self.options
         is_drawn = (
             batch.many and options.output == "json" and not (options.watch or isinstance(options.output, CustomFormat))
         )
-        like = likeness_of(batch.store, subject, batch.options) if is_drawn else None
+        like = explanation_cache_key(batch.store, subject, batch.options) if is_drawn else None
         cache: _RunCache = batch.cache
         known = cache.similar.previous_text(like) if like is not None and cache.similar is not None else None
         if known is not None:

@@ -42,7 +42,7 @@ from kubectl_kres.reports.changes.given_steps import (
     GivenStep,
     autoscaler_needs,
     autoscaler_remarks,
-    enforced_beside,
+    ignored_enforcement,
     namespace_needs,
     plugin_needs,
     policies_of,
@@ -54,7 +54,7 @@ from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.changes.runs import concerns_runs, run_needs, with_runs
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, find_unread
 from kubectl_kres.simulate.change import key_of_step
-from kubectl_kres.simulate.cluster import POOLED, ClusterChange, PlacedStep, at_rest
+from kubectl_kres.simulate.cluster import POOLED, ClusterChange, PlacedStep, current_final_states
 from kubectl_kres.simulate.live import OF_CLUSTER, lean_converters
 from kubectl_kres.simulate.plugins import parameters_of
 from kubectl_kres.store.store import READ, Origin, ReadRequest, Store, fill_all
@@ -112,7 +112,7 @@ def _change(options: Options, items: Items, run_summary: RunSummary) -> int:
             server, assumptions, store.origin.time or current_time(), yaml_text.value, not options.no_seen
         )
         wanted = with_kinds(wanted, source)
-        texts = (*remarks(wanted), *autoscaler_remarks(wanted, store, default), *enforced_beside(store, spaces))
+        texts = (*remarks(wanted), *autoscaler_remarks(wanted, store, default), *ignored_enforcement(store, spaces))
         wanted, left = split_followed_steps(wanted, store, default, source.serves_kind)
         steps = list(assign_namespaces(wanted, store, spaces, default, everywhere=options.all_namespaces))
         looked = (
@@ -304,7 +304,7 @@ def _compare_snapshots(options: Options, items: Items, run_summary: RunSummary) 
             {item.metadata.namespace for side in (before, after) for item in _list_objects(side.store)}
         )
         seen = not options.no_seen
-        sides = [at_rest(source.store, server, spaces, seen=seen) for source in (before, after)]
+        sides = [current_final_states(source.store, server, spaces, seen=seen) for source in (before, after)]
         change_report = compare_sides(sides[0], sides[1], _rollouts(options, sides))
         noted = _add_notes(change_report, after.store, after.namespaces or ("",), assumptions)
         return _print_report(options, items, run_summary, after, noted, after.store.origin)

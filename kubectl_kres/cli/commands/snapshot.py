@@ -25,7 +25,16 @@ from kubectl_kres.snapshot.format import Header
 from kubectl_kres.snapshot.redact import with_text
 from kubectl_kres.snapshot.scheduling import BESIDE, asks_more, find_views, needs_beside
 from kubectl_kres.snapshot.write import write_stream
-from kubectl_kres.store.store import READ, Coverage, LeftOut, Origin, ReadRequest, Store, fallen_short, partly_read
+from kubectl_kres.store.store import (
+    READ,
+    Coverage,
+    LeftOut,
+    Origin,
+    ReadRequest,
+    Store,
+    coverage_after_error,
+    partly_read,
+)
 from kubectl_kres.systems import modules
 
 if TYPE_CHECKING:
@@ -286,10 +295,10 @@ def _store_page(store: Store, kind: str, page: list[Any]) -> None:
 def _classify_error(error: errors.ClusterError, *, named: bool) -> Coverage:
     """What discovery found is not absent, nor is what every server has; of one object a 404 is an answer."""
     if isinstance(error, errors.Forbidden):
-        return fallen_short("denied", error)
+        return coverage_after_error("denied", error)
     if isinstance(error, errors.NotFound) and not isinstance(error, errors.NoSuchPath) and named:
         return READ
-    return fallen_short("failed", error)
+    return coverage_after_error("failed", error)
 
 
 def _report_unread(coverage: Mapping[ReadRequest, Coverage], access: str) -> bool:

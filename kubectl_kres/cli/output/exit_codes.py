@@ -148,7 +148,7 @@ class Closed(io.TextIOBase):
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
 
 
-class _Heedless:
+class _BrokenPipeOutput:
     """Standard output whose reader may go: what follows is lost, and the exit code still tells what was asked."""
 
     def __init__(self, stream: Any) -> None:
@@ -180,7 +180,7 @@ def run_guarded(run: Callable[[], int], *, verbose: bool = False, whole: bool = 
     """
     stdout = sys.stdout
     if whole:
-        sys.stdout = _Heedless(stdout)
+        sys.stdout = _BrokenPipeOutput(stdout)
     try:
         return _run_to_exit_code(run, verbose=verbose)
     finally:
@@ -200,7 +200,7 @@ def _run_to_exit_code(run: Callable[[], int], *, verbose: bool) -> int:
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.UsageError as error:
-        _tell_usage(error)
+        _print_usage_hint(error)
         return errors.Exit.USAGE
     except errors.KresError as error:
         print_error(error)
@@ -215,7 +215,7 @@ def _run_to_exit_code(run: Callable[[], int], *, verbose: bool) -> int:
             print_stderr(f"error: writing the output: {(error.strerror or str(error)).lower()}")
             _abandon(sys.stdout)
             return errors.Exit.UNREAD
-        _tell_bug(error)
+        _print_bug(error)
         return errors.Exit.BUG
     return code
 
@@ -264,7 +264,7 @@ def may_i(message: str, access: str) -> str:
     return f"Check with: kubectl auth can-i {match['verb']} {resource}{namespace_flag}{f' {access}' if access else ''}"
 
 
-def _tell_usage(error: click.UsageError) -> None:
+def _print_usage_hint(error: click.UsageError) -> None:
     # What was typed has no line of its own; the suggestion is ours, in kubectl's lines.
     typed, mark, commands = error.message.partition("\n\nDid you mean this?")
     print_stderr(f"error: {typed}")
@@ -274,7 +274,7 @@ def _tell_usage(error: click.UsageError) -> None:
         print_stderr(f"See '{error.ctx.command_path} --help' for usage.")
 
 
-def _tell_bug(error: Exception) -> None:
+def _print_bug(error: Exception) -> None:
     _trace(error)
     system = f"{platform.system()} {platform.machine()}"
     print_stderr(f"kubectl-kres {__version__}, Python {platform.python_version()}, {system}")

@@ -13,7 +13,7 @@ from kubectl_kres.cli.select.workloads import (
     asked_for,
     complete,
     counted_in_files,
-    in_files,
+    file_subjects,
     refs_that_quotas_count,
 )
 from kubectl_kres.cli.simulation import files_of
@@ -68,7 +68,7 @@ def _of_files(
     source: ObjectSource, inputs: Input, options: Options, evaluation_options: EvaluationOptions, budget: RemedyBudget
 ) -> Iterator[CheckContext]:
     """Only what the files hold is asked about, in a cluster that has them."""
-    subjects = asked_for(source, inputs, in_files(inputs, options.selector))
+    subjects = asked_for(source, inputs, file_subjects(inputs, options.selector))
     policies = [ref for ref in inputs.policies.files if ref.kind in POLICIES]
     counted = counted_in_files(source, inputs, options.selector)
     if not subjects and not counted and not inputs.policies.files:

@@ -186,7 +186,7 @@ def _refusable(source: ObjectSource, labels: Test, scope: str, space: str) -> tu
         Subject(ObjectRef(kind, item.metadata.name, item.metadata.namespace), BY_KIND[kind])
         for kind in denied.ASKED
         for item in source.store.all(kind, space or None)
-        if denied.stands_alone(item) and labels(item.metadata.labels or {})
+        if denied.is_top_level(item) and labels(item.metadata.labels or {})
     ]
     complete(source, subjects, list_read_requests, scope=scope, listed=True)
     waiting = denied.waiting_objects(source.store, space)

@@ -21,7 +21,7 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import FailedRead, Subject, find_unread, raw_template
 from kubectl_kres.reports.common.system import answers_about, kinds_of, makes_one_pod, require_answers
 from kubectl_kres.reports.pod.manifest_source import is_there, missing_error
-from kubectl_kres.reports.pod.needs import PodOrigin, WorkloadOrigin, list_read_requests, origin_of, origin_of_workload
+from kubectl_kres.reports.pod.needs import PodOrigin, WorkloadOrigin, list_read_requests, origin_of_workload, pod_origin
 from kubectl_kres.store.store import ReadRequest, Store, fill_all
 
 if TYPE_CHECKING:
@@ -131,7 +131,8 @@ def _after_change(
     takes: Callable[[Kind], bool],
 ) -> Selection:
     """Return the named objects; those that the files hold are taken from the files."""
-    written = {(subject.ref.kind, subject.ref.name): subject for subject in asked_for(source, inputs, in_files(inputs))}
+    in_files = asked_for(source, inputs, file_subjects(inputs))
+    written = {(subject.ref.kind, subject.ref.name): subject for subject in in_files}
     pairs = [(require_answers(source.kind(name.type), takes), name) for name in names]
     own_subjects = tuple(
         written[kind.kind, name]
@@ -192,7 +193,7 @@ def _from_files(
         )
     if options.field_selector:
         raise UsageError("--field-selector does not go with -f")
-    subjects, unknown = asked_for(source, inputs, in_files(inputs, options.selector)), tuple(_unknown(inputs))
+    subjects, unknown = asked_for(source, inputs, file_subjects(inputs, options.selector)), tuple(_unknown(inputs))
     if not inputs.workloads:
         subjects = _policies_in_files(inputs, options.selector, takes)
         counted = _with_counted(source, inputs, options, subjects, find_reads) if takes is not makes_one_pod else None
@@ -317,7 +318,7 @@ def _no_pods_error(inputs: Input, options: Options) -> UsageError:
     return UsageError(f"{', '.join(options.filenames)}: there is no pod and nothing that makes pods")
 
 
-def in_files(inputs: Input, selector: str = "") -> list[Subject]:
+def file_subjects(inputs: Input, selector: str = "") -> list[Subject]:
     """Return the pods, and the makers of pods, in the files; a field of a wrong type is a fault of the input."""
     from kubectl_kres.cli.args.arguments import labels_match
 
@@ -418,7 +419,7 @@ def one_named(
     if not head or not name or "/" in name:
         raise expected
     kind = require_answers(source.kind(head))
-    subjects = [in_file for in_file in in_files(inputs) if (in_file.ref.kind, in_file.ref.name) == (kind.kind, name)]
+    subjects = [item for item in file_subjects(inputs) if (item.ref.kind, item.ref.name) == (kind.kind, name)]
     complete(source, subjects, find_reads)
     if subjects:
         return Selection(tuple(subjects))
@@ -429,7 +430,7 @@ def _select_only_object(
     source: ObjectSource, inputs: Input, name: str, find_reads: Wants, expected: UsageError
 ) -> Selection:
     """Return the one object of a name. Raises the error that says what is expected, of none and of several."""
-    subjects = tuple(in_file for in_file in in_files(inputs) if in_file.ref.name == name)
+    subjects = tuple(in_file for in_file in file_subjects(inputs) if in_file.ref.name == name)
     complete(source, subjects, find_reads)
     result = Selection(subjects) if subjects else _by_name(source, name, find_reads, expected)
     if len(result.subjects) > 1:
@@ -516,7 +517,7 @@ def readable(pages: Iterator[list[Any]], *, several: bool) -> Iterator[list[Any]
 def _policies_in_store(source: ObjectSource, read: ReadRequest) -> Iterator[list[Any]]:
     """Yield a list of policies, which are all in the store, since each answer looks at those beside it."""
     wide_read = ReadRequest(read.kind, read.namespace)
-    if not source.store.covered(wide_read).is_held:
+    if not source.store.covered(wide_read).has_all_objects:
         raise fault_of(source, [Subject(ObjectRef(read.kind, "", read.namespace), BY_KIND[read.kind])])
     from kubectl_kres.cli.args.arguments import fields_match, labels_match
 
@@ -565,7 +566,7 @@ def complete(
             return
         tried |= new
         more_reads = [read for read in reads if read in new and along and read.kind in _MADE_FROM]
-        source.fill_along(more_reads)
+        source.fill_in_order(more_reads)
         if len(more_reads) == len(new):
             return  # what a pod was made from needs nothing more
         source.fill(read for read in reads if read in new and read not in more_reads)
@@ -579,7 +580,7 @@ def _select_distinct_subjects(store: Store, subjects: Iterable[Subject]) -> Iter
         item = store.get(ref.kind, ref.name, ref.namespace)
         origin: PodOrigin | WorkloadOrigin | None = None
         if isinstance(item, Pod):
-            origin = origin_of(item)
+            origin = pod_origin(item)
         elif isinstance(item, Workload) and subject.raw is None:
             origin = origin_of_workload(store, ref.kind, item)
         if origin is not None:

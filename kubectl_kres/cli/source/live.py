@@ -117,7 +117,7 @@ class LiveSource:
         self._along = Alongside(connection, self.store, self._kinds, options.chunk_size)
         connection.waiting = WaitingNotice()
         self._version = start(partial(fill_store.version, connection))
-        inputs.lay_over(self.store)
+        inputs.put_policies(self.store)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -174,22 +174,22 @@ class LiveSource:
             progress.clear()
         if not self.store.origin.version:
             self.version()  # what there is to ask next depends on it, and it was asked for before
-        self._inputs.lay_over(self.store)
+        self._inputs.put_policies(self.store)
 
-    def fill_along(self, reads: Iterable[ReadRequest]) -> None:
+    def fill_in_order(self, reads: Iterable[ReadRequest]) -> None:
         progress = Progress()
         try:
             self._along.fill(reads, partial(self._read, progress))
         finally:
             progress.clear()
-        self._inputs.lay_over(self.store)
+        self._inputs.put_policies(self.store)
 
     def namespaces_of(self, reads: Sequence[ReadRequest]) -> Iterator[str]:
         self._log_requests(reads)
         progress = Progress()
         try:
             for space in self._along.namespaces(reads, partial(self._read, progress)):
-                self._inputs.lay_over(self.store)
+                self._inputs.put_policies(self.store)
                 yield space
         finally:
             progress.clear()

@@ -47,7 +47,7 @@ class ObjectSource(Protocol):
         """Read what is not in the store yet."""
         ...
 
-    def fill_along(self, reads: Iterable[ReadRequest]) -> None:
+    def fill_in_order(self, reads: Iterable[ReadRequest]) -> None:
         """Read what pods of some namespaces were made from, while pods of all namespaces come in their order.
 
         What is held of namespaces before those that were asked for last may be dropped.
@@ -142,9 +142,9 @@ class Input:
         """Why documents of the files have no part in the answer."""
         return [*self.faults, *self.mistyped]
 
-    def lay_over(self, store: Store) -> None:
+    def put_policies(self, store: Store) -> None:
         """Put the policies into a store, where they replace objects of the same names."""
-        store.lay_over(self.policies)
+        store.merge_store(self.policies)
 
 
 def _tekton_config(path: str, stdin: BinaryIO) -> Sequence[Manifest]:

@@ -41,7 +41,7 @@ def open_held(options: Options, unread: Collection[str] = (), lean: Kept | None 
     path = str(snapshots.demo_path()) if options.demo else options.snapshot
     offline_source = OfflineSource(options, *_snapshot(path, (*_NUMEROUS, *unread), lean or {}), unread)
     inputs.set_namespace(offline_source.namespaces[0] if len(offline_source.namespaces) == 1 else "default")
-    inputs.lay_over(offline_source.store)
+    inputs.put_policies(offline_source.store)
     return offline_source, inputs
 
 
@@ -125,7 +125,7 @@ class OfflineSource:
         left_out = {
             read: list(coverage[read].left_out)
             for read in read_requests
-            if read.kind in _NUMEROUS and coverage[read].is_held
+            if read.kind in _NUMEROUS and coverage[read].has_all_objects
         }
         for page in self._stream(left_out):
             for item in page:
@@ -133,7 +133,7 @@ class OfflineSource:
         for read in read_requests:
             self.store.cover(read, partly_read(left_out[read]) if left_out.get(read) else coverage[read])
 
-    def fill_along(self, reads: Iterable[ReadRequest]) -> None:
+    def fill_in_order(self, reads: Iterable[ReadRequest]) -> None:
         """All at once: a file is not in the order of namespaces."""
         self.fill(ReadRequest(read.kind, required=read.required) for read in reads)
 
@@ -179,7 +179,7 @@ class OfflineSource:
     def pages(self, read: ReadRequest) -> Iterator[list[Any]]:
         """As they were recorded; what could not be read then is an error now."""
         coverage = self._coverage(read)
-        if not coverage.is_held:
+        if not coverage.has_all_objects:
             raise coverage.error()
         left_out = list(coverage.left_out)
         numerous = read.kind in _NUMEROUS and self._path

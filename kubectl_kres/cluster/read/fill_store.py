@@ -27,7 +27,7 @@ from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, Kind, write_kind
 from kubectl_kres.model.objects import has_amounts, unreadable
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.store.sharing import Sharing
-from kubectl_kres.store.store import READ, Coverage, LeftOut, ReadRequest, Store, fallen_short, partly_read
+from kubectl_kres.store.store import READ, Coverage, LeftOut, ReadRequest, Store, coverage_after_error, partly_read
 
 #: Objects in one answer, and of one selector; whoever has more has no parameters.
 _CHUNK, _MOST = 500, 10_000
@@ -51,9 +51,9 @@ def read(connection: Connection, kind: Kind, read: ReadRequest) -> tuple[list[Pa
     except (errors.Unreachable, errors.TimedOut, errors.Unauthenticated, errors.ConfigError):
         raise
     except errors.Forbidden as refused:
-        return [], fallen_short("denied", refused)
+        return [], coverage_after_error("denied", refused)
     except errors.ClusterError as failed:
-        return [], fallen_short("failed", failed)
+        return [], coverage_after_error("failed", failed)
 
 
 def _find_served_kind(connection: Connection, kind: Kind) -> Kind | None:
@@ -405,10 +405,10 @@ def shortfall(connection: Connection, kind: Kind, error: errors.ClusterError, *,
     if isinstance(error, (errors.Unreachable, errors.TimedOut, errors.Unauthenticated, errors.ConfigError)):
         raise error
     if isinstance(error, errors.Forbidden):
-        return fallen_short("denied", error)
+        return coverage_after_error("denied", error)
     if isinstance(error, errors.NotFound) and not begun and is_absent_kind(connection, kind, error):
         return Coverage("absent", error.message)
-    return fallen_short("failed", error)
+    return coverage_after_error("failed", error)
 
 
 def is_absent_kind(connection: Connection, kind: Kind, missing: errors.NotFound) -> bool:

@@ -84,7 +84,7 @@ def read(response: Any, ceiling: Ceiling | None = None) -> bytes:
     except exceptions.ReadTimeoutError as error:
         raise errors.timed_out(reading=True) from error
     except (exceptions.HTTPError, OSError) as error:
-        raise errors.cut_off(response.tell()) from error
+        raise errors.incomplete_body_error(response.tell()) from error
     except ValueError as error:  # http.client, for a chunk of negative size
         raise Unreachable(f"{errors.UNABLE}malformed HTTP response: {one_line(str(error))}") from error
     finally:
@@ -140,7 +140,7 @@ def _unpacked_as_it_comes(pieces: Iterator[bytes], share: _Share) -> bytes:
         if content.tell() > SMALL and content.tell() > DENSEST * packed:
             raise _too_dense(packed, content.tell())
     if not member.eof:
-        raise errors.cut_off(packed)
+        raise errors.incomplete_body_error(packed)
     if member.unused_data:
         raise _not_gzip()
     return content.getvalue()
@@ -163,12 +163,12 @@ def _unpack_gzip(packed: bytes, share: _Share) -> bytes:
         content = member.decompress(packed, size + 1)
     except zlib.error as error:
         if _INCOMPLETE in str(error):
-            raise errors.cut_off(len(packed)) from error
+            raise errors.incomplete_body_error(len(packed)) from error
         raise _not_gzip() from error
     if len(content) > size:
         raise _not_gzip()
     if not member.eof:
-        raise errors.cut_off(len(packed))
+        raise errors.incomplete_body_error(len(packed))
     return content
 
 
@@ -178,7 +178,7 @@ def _bomb(packed: bytes, size: int) -> ClusterError:
     """
     member = zlib.decompressobj(zlib.MAX_WBITS | 16)
     if len(member.decompress(packed, SMALL)) < SMALL and not member.eof:
-        return errors.cut_off(len(packed))
+        return errors.incomplete_body_error(len(packed))
     return _too_large() if size > LARGEST else _too_dense(len(packed), size)
 
 
@@ -205,7 +205,7 @@ def _check_end(response: Any, content: bytes) -> None:
     framed = "Content-Length" in headers or "Transfer-Encoding" in headers
     expected = "json" in headers.get("Content-Type", "json" if response.status == 200 else "")
     if not framed and expected and not content.rstrip().endswith(b"}"):
-        raise errors.cut_off(len(content))
+        raise errors.incomplete_body_error(len(content))
 
 
 #: The largest event in bytes, packed or not: etcd ends at objects of 1.5 MiB, of which JSON is a few times the size.

@@ -150,7 +150,7 @@ def timed_out(*, reading: bool) -> TimedOut:
     return TimedOut(f"{UNABLE}context deadline exceeded ({position})")
 
 
-def cut_off(size: int) -> Unreachable:
+def incomplete_body_error(size: int) -> Unreachable:
     """Return the connection ended before the answer did; ``size`` bytes of its body had come."""
     return Unreachable(f"{UNABLE}unexpected EOF: the answer was cut off after {size} bytes")
 

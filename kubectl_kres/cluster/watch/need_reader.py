@@ -21,7 +21,7 @@ from kubectl_kres.cluster.watch.feed_state import Clock, FeedState, Phase
 from kubectl_kres.model.admission_objects import Parameter
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.store.sharing import Sharing
-from kubectl_kres.store.store import Coverage, LeftOut, ReadRequest, fallen_short
+from kubectl_kres.store.store import Coverage, LeftOut, ReadRequest, coverage_after_error
 
 #: Seconds that the server is asked to keep a watch open, and after how long a silent one is taken for broken. The
 #: server sends a bookmark about every minute.
@@ -213,7 +213,7 @@ class Reader:
                 return
         if isinstance(error, errors.Forbidden):
             self._was_refused = True
-            self._post_word("cover", fallen_short("denied", error))
+            self._post_word("cover", coverage_after_error("denied", error))
             self._wait_until_due("denied", error, RECHECK)
         elif isinstance(error, errors.NotFound) and self._is_absent_kind(error):
             self._post_word("cover", Coverage("absent", error.message))
@@ -266,5 +266,7 @@ class Reader:
 
 def _failed_coverage(error: errors.KresError) -> Coverage:
     return (
-        fallen_short("failed", error) if isinstance(error, errors.ClusterError) else Coverage("failed", error.message)
+        coverage_after_error("failed", error)
+        if isinstance(error, errors.ClusterError)
+        else Coverage("failed", error.message)
     )

@@ -45,7 +45,7 @@ _RESOURCES = frozenset({"*", *(BY_KIND[kind].plural for kind in ("Pod", *WORKLOA
 _MINOR = re.compile(r"v?1\.([0-9]+)")
 
 
-def policing_needs(store: Store, namespace: str, spec: PodSpec | None = None) -> Iterator[ReadRequest]:
+def policy_admission_needs(store: Store, namespace: str, spec: PodSpec | None = None) -> Iterator[ReadRequest]:
     """Of a cluster alone: files, and snapshots of clusters, hold what they hold.
 
     What few servers have is asked for once the object was read, ``spec``: the server's version is known by then.
@@ -129,7 +129,7 @@ _LABELS = "pod-security.kubernetes.io/"
 
 def _reads(store: Store, question: system.Question) -> Iterable[ReadRequest] | None:
     if isinstance(question, system.AboutPod) and question.new:
-        return policing_needs(store, question.namespace, question.spec)
+        return policy_admission_needs(store, question.namespace, question.spec)
     return _reads_of_configuration(store) if isinstance(question, system.AboutConfiguration) else None
 
 
@@ -158,7 +158,7 @@ def _apply(
         return analysis
     from kubectl_kres.policies.reports import apply
 
-    decide = apply.apply_policies if target == "pod" else apply.policed_object
+    decide = apply.apply_policies if target == "pod" else apply.apply_policies_to_object
     return decide(store, subject, options, analysis)
 
 

@@ -17,21 +17,21 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Server
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, for_owner_of
-from kubectl_kres.model.objects import Raw, decode_object, on_wire
+from kubectl_kres.model.objects import Raw, decode_object, to_wire
 from kubectl_kres.model.pod import Container, PodSpec
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.policies.reports.context import (
     PluginLookups,
     admission_context,
     computable,
-    gaps_of,
+    describe_gaps,
+    list_unread_fields,
     with_kind,
-    withheld_of,
 )
 from kubectl_kres.policies.rules import chain, service_account
 from kubectl_kres.policies.rules import request as namespaces
 from kubectl_kres.policies.rules.chain import Chain, PolicyObjects, review_object, unread_of
-from kubectl_kres.policies.rules.pod_security import standard_of
+from kubectl_kres.policies.rules.pod_security import parse_enforced_levels
 from kubectl_kres.policies.rules.policy import BoundPolicy
 from kubectl_kres.policies.rules.request import Request, Review, creation, match_request
 from kubectl_kres.policies.rules.resources import canonical_object, undecodable
@@ -104,7 +104,7 @@ def next_pod(subject: Subject, manifest: PodManifest) -> Raw | None:
     if manifest.owner is None:
         return None
     template = template_of(manifest.owner)[1]
-    return None if template is None else _build_pod(_as_started(on_wire(template), manifest), ref.name, ref.namespace)
+    return None if template is None else _build_pod(_as_started(to_wire(template), manifest), ref.name, ref.namespace)
 
 
 def added_to(subject: Subject, manifest: PodManifest) -> frozenset[str]:
@@ -130,7 +130,7 @@ def _as_started(raw: Raw, manifest: PodManifest) -> Raw:
         items, changed = getattr(before, attribute) or (), getattr(after, attribute) or ()
         if items != changed:
             own_containers = [_with_amounts(*parts) for parts in zip(spec.get(key) or (), items, changed, strict=False)]
-            spec = {**spec, key: [*own_containers, *map(on_wire, changed[len(own_containers) :])]}
+            spec = {**spec, key: [*own_containers, *map(to_wire, changed[len(own_containers) :])]}
     return {**raw, "spec": spec}
 
 
@@ -138,7 +138,7 @@ def _with_amounts(raw: Raw, before: PodSpec | Container, after: PodSpec | Contai
     if before.resources == after.resources:
         return raw
     bare = {key: value for key, value in raw.items() if key != "resources"}
-    return bare if after.resources is None else {**bare, "resources": on_wire(after.resources)}
+    return bare if after.resources is None else {**bare, "resources": to_wire(after.resources)}
 
 
 def _build_pod(template: Raw, name: str, namespace: str) -> dict[str, Any]:
@@ -191,14 +191,15 @@ class _Next:
         sent = creation(raw, self.space)
         self.request = sent.with_object(chain.fill_metadata(canonical_object(raw, options.server), self.space))
         self.unseen: list[FailedRead] = []
-        withheld = withheld_of(subject, additions)
+        withheld = list_unread_fields(subject, additions)
         validating, gaps = computable(context.world.validating, self.request, context, withheld)
         mutating, others = computable(context.world.mutating, self.request, context, withheld)
         world = structs.replace(context.world, validating=validating, mutating=mutating, added=additions)
-        self.unseen += [*gaps_of(gaps, _VALIDATING), *gaps_of(others, _MUTATING)]
+        self.unseen += [*describe_gaps(gaps, _VALIDATING), *describe_gaps(others, _MUTATING)]
         self.world: PolicyObjects = world
         bounded = (
-            additions and not standard_of(((world.namespace or {}).get("metadata") or {}).get("labels")).privileged
+            additions
+            and not parse_enforced_levels(((world.namespace or {}).get("metadata") or {}).get("labels")).privileged
         )
         self.assumed = (*context.assumed(self.request), *((_ADDED,) if bounded else ()))
 
@@ -251,7 +252,7 @@ class _Next:
 
     def _unknown(self, gaps: Iterable[str]) -> None:
         for gap in gaps:
-            self.unseen += gaps_of([gap], _MUTATING if gap.startswith(_MUTATING) else _VALIDATING)
+            self.unseen += describe_gaps([gap], _MUTATING if gap.startswith(_MUTATING) else _VALIDATING)
 
 
 def _findings(outcome: Outcome) -> tuple[Finding, ...]:
@@ -272,7 +273,9 @@ def _add_warnings(outcome: Outcome, reviews: Iterable[Review]) -> Outcome:
     return structs.replace(outcome, warnings=tuple(sorted({*outcome.warnings, *texts}))) if texts else outcome
 
 
-def policed_object(store: Store, subject: Subject, options: EvaluationOptions, analysis: Analysis) -> Analysis:
+def apply_policies_to_object(
+    store: Store, subject: Subject, options: EvaluationOptions, analysis: Analysis
+) -> Analysis:
     """Return what policies say of the workload of a file itself, which is sent before any pod is made of it."""
     raw, ref = subject.raw, subject.ref
     context = admission_context(store, ref.namespace, options.server) if raw is not None and ref.kind != "Pod" else None
@@ -286,15 +289,15 @@ def policed_object(store: Store, subject: Subject, options: EvaluationOptions, a
     world = structs.replace(context.world, validating=validating)
     reviews = list(chain.Chain(request, analysis.policies.policies, options.server, world).review(request))
     failed_reads = [
-        *gaps_of(gaps, _VALIDATING),
-        *gaps_of((gap for review in reviews for gap in review.unknown), _VALIDATING),
+        *describe_gaps(gaps, _VALIDATING),
+        *describe_gaps((gap for review in reviews for gap in review.unknown), _VALIDATING),
     ]
     changing = [
         f"{bound.policy.name} is not computed: it changes the {ref.kind} itself"
         for bound in context.world.mutating
         if match_request(bound.policy.spec.get("matchConstraints"), request, context.world.namespace) is not None
     ]
-    failed_reads += gaps_of(changing, _MUTATING)
+    failed_reads += describe_gaps(changing, _MUTATING)
     analysis = structs.replace(analysis, unseen=(*analysis.unseen, *failed_reads))
     refusals = [refusal for review in reviews for refusal in review.refusals]
     if not refusals:

@@ -11,12 +11,12 @@ from msgspec import Struct, structs
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.versions import NEWEST, parse
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.model.objects import on_wire
+from kubectl_kres.model.objects import to_wire
 from kubectl_kres.model.pod import unread_fields
 from kubectl_kres.policies.reports import DECIDING, WEBHOOKS
-from kubectl_kres.policies.rules.chain import PolicyObjects, world_of
+from kubectl_kres.policies.rules.chain import PolicyObjects, build_policy_objects
 from kubectl_kres.policies.rules.newer_fields import answerable
-from kubectl_kres.policies.rules.pod_security import standard_of
+from kubectl_kres.policies.rules.pod_security import parse_enforced_levels
 from kubectl_kres.policies.rules.policy import BoundPolicy, Look, build_param_finder, match_webhooks
 from kubectl_kres.policies.rules.request import Request, match_request
 from kubectl_kres.provenance.journal import Assumption
@@ -78,11 +78,11 @@ def _make_context(store: Store, namespace: str, server: Server) -> PluginLookups
     space = store.get("Namespace", namespace)
     raw: dict[str, Any] = {"metadata": {"name": namespace}, "status": {"phase": "Active"}}
     if space is not None:
-        raw = on_wire(structs.replace(space, metadata=structs.replace(space.metadata, managed_fields=None)))
+        raw = to_wire(structs.replace(space, metadata=structs.replace(space.metadata, managed_fields=None)))
         raw["metadata"].setdefault("name", namespace)
     raw["apiVersion"], raw["kind"] = "v1", "Namespace"
-    standard = standard_of((raw.get("metadata") or {}).get("labels"))
-    world = world_of(
+    standard = parse_enforced_levels((raw.get("metadata") or {}).get("labels"))
+    world = build_policy_objects(
         raw,
         _accounts(store, namespace),
         (_list_specs(store, "ValidatingAdmissionPolicy"), _list_specs(store, "ValidatingAdmissionPolicyBinding")),
@@ -96,7 +96,7 @@ def _make_context(store: Store, namespace: str, server: Server) -> PluginLookups
         (
             item.metadata.name,
             kind == WEBHOOKS[0],
-            tuple(on_wire(hook) for hook in item.webhooks or () if hook.name not in computed),
+            tuple(to_wire(hook) for hook in item.webhooks or () if hook.name not in computed),
         )
         for kind in WEBHOOKS
         for item in store.all(kind)
@@ -126,7 +126,7 @@ class _Accounts(dict[str, Raw]):
 
 def _accounts(store: Store, namespace: str) -> Mapping[str, Raw] | None:
     service_account = {
-        service_account.metadata.name: on_wire(service_account)
+        service_account.metadata.name: to_wire(service_account)
         for service_account in store.all("ServiceAccount", namespace)
     }
     missing = [
@@ -154,7 +154,7 @@ def _build_lookup(store: Store) -> Look:
     return look
 
 
-def withheld_of(subject: Subject, additions: frozenset[str]) -> frozenset[str]:
+def list_unread_fields(subject: Subject, additions: frozenset[str]) -> frozenset[str]:
     """Return the fields of a pod that were not read. ``added``: containers of which live pods alone tell."""
     return unread_fields(whole=subject.raw is not None, additions=bool(additions))
 
@@ -189,7 +189,7 @@ def _fault(bound: BoundPolicy) -> str:
     return f"{errors[0].field} does not compile, or is newer than this program" if errors else ""
 
 
-def gaps_of(texts: Iterable[str], kind: str) -> Iterator[FailedRead]:
+def describe_gaps(texts: Iterable[str], kind: str) -> Iterator[FailedRead]:
     """Yield what was not computed, as what was not read: the verdict may be another one."""
     yield from map(not_computed, with_kind(texts, kind))
 

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.model.objects import on_wire
+from kubectl_kres.model.objects import to_wire
 from kubectl_kres.model.pod import WITHHELD, Pod
 from kubectl_kres.policies.cel.base.values import NotComputed
 from kubectl_kres.policies.reports import POLICIES, WEBHOOKS, deciding_needs, parameter_needs
@@ -125,7 +125,7 @@ def _dangling(store: Store, kind: str) -> Iterator[tuple[str, str]]:
 def _requests(pods: list[Pod], namespace: str, options: EvaluationOptions) -> Iterator[Request]:
     """Yield the pods as they would be created today."""
     for pod in pods:
-        raw = {**on_wire(pod), "apiVersion": "v1", "kind": "Pod"}
+        raw = {**to_wire(pod), "apiVersion": "v1", "kind": "Pod"}
         kept = ("name", "namespace", "labels", "annotations")
         raw["metadata"] = {key: raw["metadata"][key] for key in kept if key in raw["metadata"]}
         try:

@@ -12,12 +12,12 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Metadata, ObjectRef
 from kubectl_kres.policies.reports.apply import next_pod
 from kubectl_kres.policies.rules import pod_security
-from kubectl_kres.policies.rules.pod_security import RULE, detail, standard_of, violations
+from kubectl_kres.policies.rules.pod_security import RULE, detail, parse_enforced_levels, violations
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, template_of
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.pod.verdict import verdict_of
-from kubectl_kres.reports.remedies.commands import directed_command, is_patched, keeper_of
+from kubectl_kres.reports.remedies.commands import directed_command, is_patched, named_manager_sentence
 from kubectl_kres.reports.remedies.context import RemedyContext, RemedyTexts
 from kubectl_kres.reports.remedies.words import edit_file, join_words
 from kubectl_kres.store.store import Store
@@ -101,7 +101,7 @@ def security_patch(store: Store, subject: Subject, analysis: Analysis) -> Remedy
     spec: Mapping[str, Any] = pod.get("spec") or {}
     if (spec.get("os") or {}).get("name") == "windows":
         return None
-    level = standard_of(namespace.metadata.labels).enforce
+    level = parse_enforced_levels(namespace.metadata.labels).enforce
     patch = pod_security.context_patch(spec, pod_security.compliant_spec(spec, level.name))
     if not patch:
         return None
@@ -133,7 +133,7 @@ def _no_command(subject: Subject, analysis: Analysis) -> str:
         return edit_file(subject.file)
     owner = analysis.manifest.owner
     metadata: Metadata | None = owner.metadata if owner is not None else None
-    kept = keeper_of(subject.ref, metadata) if metadata is not None else ""
+    kept = named_manager_sentence(subject.ref, metadata) if metadata is not None else ""
     if kept or subject.ref.kind in _FIXED:
         return kept or _FIXED[subject.ref.kind]
     return "" if owner is not None and is_patched(subject.ref.kind) else f"change the manifest of {subject.ref}"

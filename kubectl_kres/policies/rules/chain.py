@@ -19,7 +19,7 @@ from msgspec import Struct, structs
 from kubectl_kres.admission.base.draft import Draft, Unparsable, draft_pod
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, Server
 from kubectl_kres.admission.base.versions import CHANGES, NEWEST, Version
-from kubectl_kres.admission.decoding import table, unknown_fields, without_gated
+from kubectl_kres.admission.decoding import drop_gated_fields, table, unknown_fields
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.pod import aggregate as qos
 from kubectl_kres.admission.pod.defaulting import default_pod
@@ -85,7 +85,7 @@ class PolicyAnswer(Struct, frozen=True):
     no_answer: bool = False
 
 
-def world_of(
+def build_policy_objects(
     namespace: Raw | None,
     accounts: service_account.Accounts | None = None,
     validating_policies: tuple[Sequence[Raw], Sequence[Raw]] = ((), ()),
@@ -218,7 +218,7 @@ def object_to_validate(request: Request, draft: Draft | None) -> Raw | None:
     pod = with_draft(canonical, draft)
     pod["metadata"] = {**pod["metadata"], "generation": 1}
     brought = "" if draft.server.has_change("qos/not-brought") else (pod.get("status") or {}).get("qosClass")
-    qos_class = brought or qos.class_of(draft)
+    qos_class = brought or qos.compute_class(draft)
     pod["status"] = {"phase": "Pending", "qosClass": qos_class}
     if (pod.get("spec") or {}).get("schedulingGates"):
         pod["status"]["conditions"] = [dict(_GATED)]
@@ -303,7 +303,7 @@ def _create_pods(
 
     synced = copy.deepcopy(dict(new))
     if pod:
-        known = without_gated(synced, chain.server)
+        known = drop_gated_fields(synced, chain.server)
         synced = synced if known is synced else decoded_copy(known)
     texts = security_fields.sync_app_armor(synced) if pod else []
 

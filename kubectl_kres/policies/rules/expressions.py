@@ -18,7 +18,7 @@ from msgspec import Struct
 from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.decoding import table
 from kubectl_kres.policies.cel.base import values
-from kubectl_kres.policies.cel.base.types import BOOL, DYN, NULL, STRING, Type, list_of, parse_type
+from kubectl_kres.policies.cel.base.types import BOOL, DYN, NULL, STRING, Type, list_type, parse_type
 from kubectl_kres.policies.cel.base.values import GoStruct, TypedList, TypedMap, TypedStruct
 from kubectl_kres.policies.cel.evaluation.environment import Environment
 from kubectl_kres.policies.cel.evaluation.evaluate import CompiledExpression, compile_expression
@@ -81,19 +81,19 @@ def _typed(value: Any, kind: str, field: str, inner: str) -> Any:
         return value
     if isinstance(value, list | tuple):
         name = inner.removeprefix("[]")
-        return TypedList([typed_as(item, name) for item in value] if name else map(_untold, value))
+        return TypedList([typed_as(item, name) for item in value] if name else map(_as_untyped, value))
     if not isinstance(value, dict):
         return value
     if inner:
         return typed_as(value, inner)
-    return value if (kind, field) in _PLAIN else _untold(value)
+    return value if (kind, field) in _PLAIN else _as_untyped(value)
 
 
-def _untold(value: Any) -> Any:
+def _as_untyped(value: Any) -> Any:
     """Return what stands where no struct is known: a map, or a list of such."""
     if isinstance(value, dict):
-        return TypedMap((key, _untold(item)) for key, item in value.items())
-    return TypedList(map(_untold, value)) if isinstance(value, list | tuple) else value
+        return TypedMap((key, _as_untyped(item)) for key, item in value.items())
+    return TypedList(map(_as_untyped, value)) if isinstance(value, list | tuple) else value
 
 
 def _fields(kind: str) -> Mapping[str, str]:
@@ -241,7 +241,7 @@ def _compile_cached(text: str, environment_of: Environment) -> CompiledExpressio
 
 
 BOOLEAN, TEXT, TEXT_OR_NULL = (BOOL,), (STRING,), (STRING, NULL)
-OBJECT, PATCHES = (parse_type("Object"),), (list_of(parse_type("JSONPatch")),)
+OBJECT, PATCHES = (parse_type("Object"),), (list_type(parse_type("JSONPatch")),)
 
 
 def declared_type(kind: Type | None) -> Type:

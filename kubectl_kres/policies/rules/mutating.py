@@ -167,7 +167,7 @@ class MutationRun:
             request_seen = match_request(policy.spec.get("matchConstraints"), request, self.context.namespace)
             if request_seen is None:
                 continue
-            if not policy.kind_known(request, self.context):
+            if not policy.is_kind_served(request, self.context):
                 errors.append(_Error(policy, None, f"failed to configure policy: {policy.unknown_kind()}"))
                 continue
             for binding in bound.bindings:

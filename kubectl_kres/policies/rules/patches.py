@@ -367,13 +367,15 @@ def _merged_list(kind: Mapping[str, Any], old: list[Any], new: list[Any]) -> lis
     ours, theirs = ([_key(item, keys, defaults) for item in items] for items in (old, new))
     many = {key for key, count in Counter(ours).items() if count > 1}
     by_key = {key: None if key in many else item for key, item in zip(ours, old, strict=True)}
-    return list(_woven(kind["list"], list(zip(ours, old, strict=True)), dict(zip(theirs, new, strict=True)), by_key))
+    return list(
+        _merge_in_order(kind["list"], list(zip(ours, old, strict=True)), dict(zip(theirs, new, strict=True)), by_key)
+    )
 
 
 _Key = tuple[Any, ...]
 
 
-def _woven(
+def _merge_in_order(
     kind: Any, old: Sequence[tuple[_Key, Any]], new: Mapping[_Key, Any], by_key: Mapping[_Key, Any]
 ) -> Iterator[Any]:
     """Yield the items of both lists in the server's order; of keys that the old one has twice only the new item.

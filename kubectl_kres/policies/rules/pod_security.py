@@ -191,9 +191,9 @@ __all__ = [
     "StandardCheck",
     "Violation",
     "detail",
+    "parse_enforced_levels",
     "review",
     "review_namespace",
-    "standard_of",
     "violations",
 ]
 
@@ -296,7 +296,7 @@ class EnforcedLevels(Struct, frozen=True):
         return all(level.name == "privileged" for level in (self.enforce, self.audit, self.warn))
 
 
-def standard_of(labels: Mapping[str, str] | None) -> EnforcedLevels:
+def parse_enforced_levels(labels: Mapping[str, str] | None) -> EnforcedLevels:
     """From the namespace's labels. A wrong enforce level is read as restricted, others as privileged."""
     labels = labels or {}
     faults: list[FieldError] = []
@@ -358,7 +358,7 @@ def review(request: Request, namespace: Mapping[str, Any], server_minor: int) ->
         return Review()
     if request.subresource and (not is_pod or request.subresource in _IGNORED):
         return Review()
-    standard = standard_of((namespace.get("metadata") or {}).get("labels"))
+    standard = parse_enforced_levels((namespace.get("metadata") or {}).get("labels"))
     if standard.privileged and not standard.faults:
         return Review(audit={_PREFIX + "enforce-policy": "privileged:latest"} if is_pod else {})
     if not is_pod and not standard.faults and standard.warn.name == standard.audit.name == "privileged":
@@ -420,12 +420,12 @@ def _significant(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
 
 def review_namespace(request: Request, pods: Sequence[Mapping[str, Any]], server_minor: int) -> Review:
     """Return what is said of a namespace's own labels, and of pods there that a raised level would refuse."""
-    new = standard_of(((request.object or {}).get("metadata") or {}).get("labels"))
+    new = parse_enforced_levels(((request.object or {}).get("metadata") or {}).get("labels"))
     if request.operation == "CREATE":
         return Review((invalid_object("Namespace", request.name, new.faults),)) if new.faults else Review()
     if request.operation != "UPDATE" or request.subresource:
         return Review()
-    old = standard_of(((request.old or {}).get("metadata") or {}).get("labels"))
+    old = parse_enforced_levels(((request.old or {}).get("metadata") or {}).get("labels"))
     if new.faults and new.faults != old.faults:
         return Review((invalid_object("Namespace", request.name, new.faults),))
     lowered = new.enforce.minor == old.enforce.minor and _LEVELS.index(new.enforce.name) <= _LEVELS.index(

@@ -65,7 +65,7 @@ def container_names(spec: Raw, bad: Callable[[Raw], bool]) -> list[str]:
     return [str(container.get("name", "")) for container in containers_of(spec) if bad(container)]
 
 
-def setters_of(names: Sequence[str], *, pod: bool) -> str:
+def setter_names(names: Sequence[str], *, pod: bool) -> str:
     """``pod and containers "a", "b"``."""
     return " and ".join([*(["pod"] if pod else []), *([containers(names)] if names else [])])
 
@@ -102,7 +102,7 @@ def app_armor(metadata: Raw, spec: Raw) -> Violation | None:
         and value != "runtime/default"
         and not value.startswith("localhost/")
     )
-    setters = [part for part in (setters_of(names, pod=pod),) if part]
+    setters = [part for part in (setter_names(names, pod=pod),) if part]
     if annotations:
         setters.append(plural("annotation", len(annotations)))
     if not setters:
@@ -242,7 +242,7 @@ def selinux(allowed: frozenset[str]) -> Version:
             return bool(wrong) or kind not in allowed
 
         pod = bad(spec)
-        setters = setters_of(container_names(spec, bad), pod=pod)
+        setters = setter_names(container_names(spec, bad), pod=pod)
         if not setters:
             return None
         data = [f"{plural('type', len(types))} {quote_names(sorted(types))}"] if types else []
@@ -291,7 +291,7 @@ def seccomp_set(spec: Raw) -> Violation | None:
         return wrong
 
     pod = bad(spec)
-    setters = setters_of(container_names(spec, bad), pod=pod)
+    setters = setter_names(container_names(spec, bad), pod=pod)
     if not setters:
         return None
     text = f"{setters} must not set securityContext.seccompProfile.type to {quote_names(sorted(values))}"
@@ -330,7 +330,7 @@ def host_process(_: Raw, spec: Raw) -> Violation | None:
     def bad(holder: Raw) -> bool:
         return (context(holder).get("windowsOptions") or {}).get("hostProcess") is True
 
-    setters = setters_of(container_names(spec, bad), pod=bad(spec))
+    setters = setter_names(container_names(spec, bad), pod=bad(spec))
     if not setters:
         return None
     text = f"{setters} must not set securityContext.windowsOptions.hostProcess=true"
@@ -391,7 +391,7 @@ def restricted_volumes(_: Raw, spec: Raw) -> Violation | None:
 def non_root(_: Raw, spec: Raw) -> Violation | None:
     pod = context(spec).get("runAsNonRoot")
     names = container_names(spec, lambda container: context(container).get("runAsNonRoot") is False)
-    setters = setters_of(names, pod=pod is False)
+    setters = setter_names(names, pod=pod is False)
     path = "securityContext.runAsNonRoot"
     if setters:
         return Violation(
@@ -409,7 +409,7 @@ def user(_: Raw, spec: Raw) -> Violation | None:
         user = context(holder).get("runAsUser")
         return user == 0 and not isinstance(user, bool)
 
-    setters = setters_of(container_names(spec, root), pod=root(spec))
+    setters = setter_names(container_names(spec, root), pod=root(spec))
     if not setters:
         return None
     return Violation("runAsUser=0", f"{setters} must not set runAsUser=0", "securityContext.runAsUser")

@@ -206,7 +206,7 @@ class Policy:
             raise ConfigurationError("no params found for policy binding with `Deny` parameterNotFoundAction")
         return [{"apiVersion": version, "kind": kind, **mapping} for mapping in chosen]
 
-    def kind_known(self, request: Request, context: RequestContext) -> bool:
+    def is_kind_served(self, request: Request, context: RequestContext) -> bool:
         """Return whether the kind of the parameters is served. Raises NotComputed."""
         if self.param_kind is None:
             return True

@@ -100,7 +100,7 @@ class _Dispatch:
         request_seen = self.policy.matched(self.request, self.context.namespace)
         if request_seen is None:
             return
-        if not self.policy.kind_known(self.request, self.context):
+        if not self.policy.is_kind_served(self.request, self.context):
             text = f"failed to configure policy: {self.policy.unknown_kind()}"
             if self.policy.fails:
                 self.denials.append([Denial(self.policy.name, None, FailedValidation(text))])

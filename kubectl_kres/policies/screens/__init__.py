@@ -7,7 +7,7 @@ from typing import Any
 from kubectl_kres.tui.system import TuiSystem
 
 
-class PolicingScreens(TuiSystem):
+class PolicyScreens(TuiSystem):
     """Policies by namespace."""
 
     def listings(self) -> tuple[Any, ...]:
@@ -16,4 +16,4 @@ class PolicingScreens(TuiSystem):
         return (policy_list.LISTING,)
 
 
-SYSTEM = PolicingScreens()
+SYSTEM = PolicyScreens()

@@ -193,7 +193,7 @@ class Pair(Struct, frozen=True):
         return self.request is not None and self.limit is not None and parse(self.request) == parse(self.limit)
 
 
-def pairs_of(explanation: Explanation) -> list[Pair]:
+def bounds_pairs(explanation: Explanation) -> list[Pair]:
     """For each container cpu and memory; of a live pod what it has, else what is computed."""
     pairs = []
     for container in explanation.containers:

@@ -40,7 +40,7 @@ def draw_stack(stack: Stack, cells: int, *, ascii_only: bool) -> Line:
     free = max(0, stack.hard - total)
     # The end takes a cell of its own.
     amounts = [*(amount for _, amount in stack.parts), free, stack.wanted]
-    widths = in_proportion(amounts, cells - 1)
+    widths = divide_cells(amounts, cells - 1)
     drawn = "".join(letter * width for (letter, _), width in zip(stack.parts, widths, strict=False))
     end = _END[ascii_only]
     if total > stack.hard:
@@ -55,7 +55,7 @@ def _cells(amount: int, total: int, cells: int) -> int:
     return amount * cells // total if total else 0
 
 
-def in_proportion(amounts: Sequence[int], cells: int) -> list[int]:
+def divide_cells(amounts: Sequence[int], cells: int) -> list[int]:
     """Cells in proportion, which add up to ``cells`` unless there are fewer cells than parts; by largest remainder."""
     total = sum(amounts)
     if not total or cells <= 0:
@@ -92,7 +92,7 @@ class Room(Struct, frozen=True):
         return number / hard if hard else float(number > 0)
 
 
-def of_quota(report: QuotaReport) -> list[Room]:
+def quota_rooms(report: QuotaReport) -> list[Room]:
     """The names of a quota with its users, the tightest first."""
     rooms = [
         Room(
@@ -111,7 +111,7 @@ def assign_letters(rooms: Sequence[Room]) -> dict[str, str]:
     return dict(zip(names, LETTERS, strict=False))
 
 
-def bar_of(room: Room, letters: Mapping[str, str], cells: int, *, ascii_only: bool) -> Line:
+def room_bar(room: Room, letters: Mapping[str, str], cells: int, *, ascii_only: bool) -> Line:
     """Return the bar of one resource."""
     parts: dict[str, int] = dict.fromkeys((*letters.values(), OTHERS), 0)
     for name, amount in room.holds.items():
@@ -158,7 +158,7 @@ def holders_lines(rooms: Sequence[Room], width: int, *, ascii_only: bool, figure
     yield [("strong", "who holds it")]
     for room in rooms:
         head = f"  {pad_text(room.name, label)}  {pad_text(room.hard, hards)}  "
-        yield [("", head), *bar_of(room, letters, cells, ascii_only=ascii_only)]
+        yield [("", head), *room_bar(room, letters, cells, ascii_only=ascii_only)]
     for name, letter in letters.items() if figures else ():
         amounts = (f"{room.name} {room.holds[name]}" for room in rooms if name in room.holds)
         yield from tone_lines("", wrap_text(f"{name}  {', '.join(amounts)}", width, first=f"  {letter} ", rest="    "))

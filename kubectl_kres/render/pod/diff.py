@@ -10,7 +10,7 @@ from typing import Any
 from kubectl_kres.provenance.journal import is_own_rule
 from kubectl_kres.render.text.data import yaml_lines
 from kubectl_kres.render.text.line import Line, draw, size, wrap_text
-from kubectl_kres.render.text.values import shown_source
+from kubectl_kres.render.text.values import format_source
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import PARTLY, cause, one_line_message, unread_caveat
 from kubectl_kres.reports.explain.difference import Difference, Reason
@@ -178,4 +178,4 @@ def _add_reason(mark: str, text: str, reason: str, width: int) -> list[tuple[str
 
 def _rule(reason: Reason) -> str:
     """Return what sets the value; a live one that differs has a note on why it does."""
-    return reason.rule if is_own_rule(reason.rule) else f"{reason.rule} {shown_source(reason.source)}".strip()
+    return reason.rule if is_own_rule(reason.rule) else f"{reason.rule} {format_source(reason.source)}".strip()

@@ -35,7 +35,7 @@ from kubectl_kres.render.verdict.headline import (
     pod_count_text,
     quota_figures,
 )
-from kubectl_kres.render.verdict.remedy import BACK_OFF, do_lines, remedy_lines
+from kubectl_kres.render.verdict.remedy import BACK_OFF, first_fix_lines, remedy_lines
 from kubectl_kres.reports.common.explanation import Explanation, Fact, Total, merge_facts
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.pod.verdict import MEANINGS
@@ -160,7 +160,7 @@ def head_lines(explanation: Explanation, width: int, now: str = "") -> Iterator[
     first, *rest = _headline_lines(explanation, width, now)
     yield first
     yield from rest[:1] if len(rest) < _HEAD else [[*rest[0], ("quiet", "…")]]
-    yield from do_lines(explanation.remedies, _note(explanation), width)
+    yield from first_fix_lines(explanation.remedies, _note(explanation), width)
     yield from _follow_up_lines(explanation, width, now)
     yield from _server(explanation, width)
 
@@ -314,7 +314,7 @@ def _demands(explanation: Explanation, width: int) -> Iterator[Line]:
 
 def _other_steps(explanation: Explanation, width: int) -> Iterator[Line]:
     """Yield what the tables do not show: values of the pod besides requests and limits, and what was compared."""
-    from kubectl_kres.render.text.values import shown_source, text, title
+    from kubectl_kres.render.text.values import format_source, text, title
 
     shown = {value.path for container in explanation.containers for value in container.values}
     names = {container.path: title(container) for container in reversed(explanation.containers)}
@@ -332,7 +332,7 @@ def _other_steps(explanation: Explanation, width: int) -> Iterator[Line]:
                 "bad" if bad else "", wrap_text(f"{value_name}: {text(entry)}", width, first="  ", rest="      ")
             )
             if entry.source is not None:
-                when_text = shown_source(entry.source)
+                when_text = format_source(entry.source)
                 yield from tone_lines("quiet", wrap_text(when_text, width, first="      ", rest="        "))
 
 

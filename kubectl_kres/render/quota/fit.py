@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kubectl_kres.render.scheduling import room_text, unread_text, why_lines
+from kubectl_kres.render.scheduling import no_node_lines, room_text, unread_text
 from kubectl_kres.render.text.line import LABEL, Line, Tone, age_text, draw, pad_text, tone_lines, wrap_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import cost_lines
 from kubectl_kres.render.verdict import headline
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.remedy import do_lines
+from kubectl_kres.render.verdict.remedy import first_fix_lines
 from kubectl_kres.render.verdict.run_state import state_sentence
-from kubectl_kres.reports.common.explanation import is_held_up
+from kubectl_kres.reports.common.explanation import waits_or_fails
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.quota.denied import Denied
 from kubectl_kres.reports.quota.fit import Fit
@@ -28,7 +28,7 @@ def lines(fit: Fit, *, color: bool = False, width: int = 80) -> Iterator[str]:
 def brief(fit: Fit, more: str) -> Brief:
     """In few words. ``more``: the command that says more."""
     tone: Tone = "good" if fit.all_fit else "warn" if _has_unread_quotas(fit) else "bad"
-    held_up = fit.run_state if is_held_up(fit.run_state) else None
+    held_up = fit.run_state if waits_or_fails(fit.run_state) else None
     pods = next((text for _, _, text in _replicas(fit, fit.replicas)), "") if fit.replicas is not None else ""
     texts = [f"{fit.subject.full_name}{_format_tightest_quotas(fit)}", *[pods] * bool(pods)]
     texts += [fit.verdict.message] * (not fit.enough and fit.verdict.allowed is not True)
@@ -101,7 +101,7 @@ def _nodes(fit: Fit) -> Iterator[tuple[bool, str]]:
         return
     yield not fit.finds_nodes, f"{room_text(nodes)}{_lacking_nodes(fit)}"
     if nodes.nodes and not nodes.fits:
-        yield from ((True, text) for text in why_lines(nodes))
+        yield from ((True, text) for text in no_node_lines(nodes))
 
 
 def _lacking_nodes(fit: Fit) -> str:
@@ -119,7 +119,7 @@ def _lacking_nodes(fit: Fit) -> str:
 def _run_state_lines(fit: Fit, width: int) -> Iterator[Line]:
     """That the pods which exist wait or fail, and what to do next: room in quotas does not help them."""
     state = fit.run_state
-    if state is None or not is_held_up(state) or fit.verdict.allowed is not True:
+    if state is None or not waits_or_fails(state) or fit.verdict.allowed is not True:
         return
     yield from tone_lines("bad", wrap_text(state_sentence(state), width, first=pad_text(state.word, 16), rest=" " * 16))
     if state.next:
@@ -153,7 +153,7 @@ def _admitted(fit: Fit) -> str:
     if fit.verdict.allowed is None or fit.at_most is not None:
         most = "any number of" if fit.at_most is None else fit.at_most
         return f"{fit.fits or 'no'} or {most} more such pods fit, by the order of LimitRanges"
-    if fit.fits and is_held_up(fit.run_state):
+    if fit.fits and waits_or_fails(fit.run_state):
         return f"quotas have room for {fit.fits} more such pod{'s' * (fit.fits != 1)}"
     return (
         f"{fit.fits} more such pod{'s' * (fit.fits != 1)} fit{'s' * (fit.fits == 1)}"
@@ -175,7 +175,7 @@ def _replicas(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
     if fit.lacking:
         verb = "does" if fit.lacking == 1 else "do"
         yield "replicas", True, f"{have}; {fit.lacking} of the {replicas.missing_pods} missing {verb} not fit"
-    elif replicas.missing_pods and is_held_up(fit.run_state):
+    elif replicas.missing_pods and waits_or_fails(fit.run_state):
         yield "replicas", True, f"{have}; quotas have room for the {replicas.missing_pods} missing"
     elif replicas.missing_pods and not _has_unread_quotas(fit):
         yield "replicas", False, f"{have}; the {replicas.missing_pods} missing fit{'s' * (replicas.missing_pods == 1)}"
@@ -208,7 +208,7 @@ def _rollout(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
 def _format_rollout(fit: Fit, replicas: Replicas) -> str:
     surge, fewer = replicas.surge, replicas.unavailable
     match fit.would:
-        case "fits" if is_held_up(fit.run_state):
+        case "fits" if waits_or_fails(fit.run_state):
             return f"quotas have room for its surge of {surge}; whether it ends depends on what its pods wait for"
         case "fits":
             return f"fits with its surge of {surge}"
@@ -258,7 +258,7 @@ def refusal_lines(denied: Denied, width: int, now: str = "") -> Iterator[Line]:
 def refusal_detail(denied: Denied, width: int) -> Iterator[Line]:
     """Yield the same beside a list: what to do with its commands first."""
     yield _head(denied)
-    yield from do_lines(denied.remedies, "", width)
+    yield from first_fix_lines(denied.remedies, "", width)
     yield from _labelled_lines([*_refusal_texts(denied), *_goes_on(denied, "")], width)
 
 

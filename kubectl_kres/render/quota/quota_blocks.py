@@ -13,7 +13,7 @@ from msgspec import Struct
 from kubectl_kres.admission.quota.usage_drift import Drift
 from kubectl_kres.provenance.journal import is_own_rule
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.pictures.holders import holders_lines, of_quota
+from kubectl_kres.render.pictures.holders import holders_lines, quota_rooms
 from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, gauge, pad_text, row, size, tone_lines, wrap_text
 from kubectl_kres.render.verdict.brief import Brief, object_command
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL, join_words
@@ -75,7 +75,7 @@ def tree_rows(nodes: Sequence[UsageNode], name: str, depth: int = 0) -> Iterator
     for _, group in groupby(usage_nodes, key=lambda node: _cache_key(node, name)):
         alike = list(group)
         node = alike[0]
-        more = f"and {len(alike) - 1} more like it, each" if len(alike) > 1 else more_of(node, name)
+        more = f"and {len(alike) - 1} more like it, each" if len(alike) > 1 else row_detail(node, name)
         yield TreeRow(depth, label_of(node), node.usage[name], node.percents.get(name), more)
         # What has no values, as a count of pods, is reported by workload.
         if any(_has_values(usage_node, name) for usage_node in node.inside):
@@ -107,7 +107,7 @@ def label_of(node: UsageNode) -> str:
     return f"{_ROLES.get(node.role, node.role)} {node.who}".rstrip()
 
 
-def more_of(node: UsageNode, name: str) -> str:
+def row_detail(node: UsageNode, name: str) -> str:
     """Return what set a value; of what a quota allows whose claims that are; else how many pods there are."""
     if name in node.set_by:
         return setter_words(node.set_by[name])
@@ -205,7 +205,7 @@ def quota_lines(report: QuotaReport, *, ascii_only: bool, width: int) -> Iterato
         return
     yield from _Table(report, ascii_only=ascii_only, width=width).lines()
     if report.by:
-        drawn = list(holders_lines(of_quota(report), width, ascii_only=ascii_only, figures=False))
+        drawn = list(holders_lines(quota_rooms(report), width, ascii_only=ascii_only, figures=False))
         if drawn:
             yield [("", "")]
         yield from drawn

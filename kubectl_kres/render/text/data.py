@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from kubectl_kres.admission.base.versions import beyond_rules
+from kubectl_kres.admission.base.versions import version_caveat
 from kubectl_kres.render.text.line import sanitize_text
 from kubectl_kres.store.store import Origin
 
@@ -35,7 +35,7 @@ def document(
         "context": origin.context,
         "serverVersion": origin.version,
         "time": origin.time,
-        "assumed": beyond_rules(kube_version or origin.version),
+        "assumed": version_caveat(kube_version or origin.version),
     }
     shown = {key: value for key, value in metadata.items() if value}
     return {

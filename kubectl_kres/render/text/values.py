@@ -33,14 +33,14 @@ _TAKEN_FROM = {
 }
 
 
-def shown_source(source: Source | None) -> str:
+def format_source(source: Source | None) -> str:
     """``LimitRange/limits spec.limits[0].max[cpu]``; empty for none."""
     return "" if source is None else str(source)
 
 
 def step_lines(entries: Sequence[Entry], width: int) -> Iterator[Line]:
     """Yield one entry after the other: what changed by which rule, then the source, then what the rule says."""
-    shown = [entry for entry, then in zip_longest(entries, entries[1:]) if not _told_by(then, entry)]
+    shown = [entry for entry, then in zip_longest(entries, entries[1:]) if not _is_repeated_by(then, entry)]
     for number, entry in enumerate(shown, 1):
         head, *more = _texts(entry)
         yield from tone_lines("", wrap_text(head, width, first=f"    {number}. ", rest=_INDENT))
@@ -48,7 +48,7 @@ def step_lines(entries: Sequence[Entry], width: int) -> Iterator[Line]:
             yield from tone_lines("quiet", wrap_text(text, width, first=_INDENT, rest=_INDENT))
 
 
-def _told_by(then: Entry | None, entry: Entry) -> bool:
+def _is_repeated_by(then: Entry | None, entry: Entry) -> bool:
     """Return whether the next entry says the same, and how the value came about."""
     return isinstance(entry, Set) and isinstance(then, Derive) and (entry.rule, entry.after) == (then.rule, then.value)
 
@@ -58,7 +58,7 @@ def _texts(entry: Entry) -> Iterator[str]:
     if isinstance(entry, Assumption):
         return
     if entry.source is not None:
-        yield entry.source.field if is_own_rule(entry.rule) and entry.source.field else shown_source(entry.source)
+        yield entry.source.field if is_own_rule(entry.rule) and entry.source.field else format_source(entry.source)
     from kubectl_kres.provenance.rules import RULES
 
     field = entry.source.field.rpartition("[")[0].rpartition(".")[2] if entry.source is not None else ""
@@ -143,7 +143,7 @@ class _Table:
     def lines(self, value: ResourceValue) -> Iterator[Line]:
         tone: Tone = "warn" if value.note or value.alternatives else "" if value.written != value.value else "quiet"
         shown = f"  {row(_cells(value, live=self.live), self.widths)}  "
-        source = "" if is_own_rule(value.rule) or (self.steps and value.steps) else shown_source(value.source)
+        source = "" if is_own_rule(value.rule) or (self.steps and value.steps) else format_source(value.source)
         # Rule and source stand behind the values as far as there is room, else below.
         room = self.width - self.label - 2 - size(shown)
         beside = size(f"{value.rule}  {source}".rstrip()) <= room, len(value.rule) <= room
@@ -175,7 +175,7 @@ def _cells(value: ResourceValue, *, live: bool) -> tuple[str, ...]:
 
 
 def _format_alternative(other: Alternative) -> str:
-    return f"{other.value} by {other.rule} {shown_source(other.source)}{orders(other.order, other.listed)}"
+    return f"{other.value} by {other.rule} {format_source(other.source)}{orders(other.order, other.listed)}"
 
 
 def orders(order: Sequence[str], listed: Sequence[str]) -> str:
@@ -192,7 +192,7 @@ def answer(container_values: ContainerValues, value: ResourceValue, width: int, 
     """Yield one value, then everything that happened to it."""
     stored = " or ".join([value.value or "nothing", *(other.value for other in value.alternatives)])
     yield [("strong", f"{container_values.name or 'pod'}.{value.side}.{value.resource}"), ("", f" = {stored}")]
-    set_by = f"{value.rule}  {shown_source(value.source)}".strip()
+    set_by = f"{value.rule}  {format_source(value.source)}".strip()
     if set_by:
         yield from tone_lines("", wrap_text(set_by, width, first="set by   ", rest=" " * 9))
     if value.edited is not None:

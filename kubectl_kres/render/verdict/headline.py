@@ -11,10 +11,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.text.line import LABEL, Line, Tone, age_text, clip_text
-from kubectl_kres.reports.common.explanation import Autoscaled, Blocked, Explanation, FailedRead, Verdict, is_held_up
+from kubectl_kres.reports.common.explanation import (
+    Autoscaled,
+    Blocked,
+    Explanation,
+    FailedRead,
+    Verdict,
+    waits_or_fails,
+)
 from kubectl_kres.reports.common.replicas import Replicas
-from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN, codes_of, word_of
-from kubectl_kres.reports.rollout.wanted_pods import EXCEEDED, short_by
+from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN, codes_of, outcome_word
+from kubectl_kres.reports.rollout.wanted_pods import EXCEEDED, quota_shortfall
 
 #: So many causes are named; the rest is counted.
 _MOST = 2
@@ -71,7 +78,7 @@ def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[s
         if finding.rule in EXCEEDED and finding.limit:
             if object_text not in texts:
                 missing_text = _join_texts(
-                    f"{short_by(finding)} of {finding.resource}" for finding in exceeded[object_text]
+                    f"{quota_shortfall(finding)} of {finding.resource}" for finding in exceeded[object_text]
                 )
                 yield f"{object_text} is short by {missing_text}"
         elif finding.rule == "quota/must-specify":
@@ -173,7 +180,7 @@ _TONES: Mapping[str, Tone] = {
 
 def verdict_word(verdict: Verdict) -> tuple[str, Tone]:
     """Return the word, without whether all could be read, and its tone."""
-    word = word_of(verdict)
+    word = outcome_word(verdict)
     return word, _TONES[word]
 
 
@@ -243,12 +250,12 @@ def headline(explanation: Explanation, now: str = "") -> tuple[Tone, str, str]:
         if word not in CALM and state is not None and state.since:
             age = f"since {age_text(state.since, now) or state.since})"
             text = f"{text[:-1]}; {age}" if text.endswith(")") else f"{text} ({age}"
-    if state is None or not is_held_up(state):
+    if state is None or not waits_or_fails(state):
         text += _format_pending_run(explanation)
         if word == "admitted":
             text += _format_killed_container(explanation)
         if word in CALM:
-            text += _suffers(explanation)
+            text += _running_problem(explanation)
     if seen:
         own_ref = (explanation.subject.kind, explanation.subject.name)
         missing = [failed_read for failed_read in explanation.unseen if failed_read.required]
@@ -262,7 +269,7 @@ def headline(explanation: Explanation, now: str = "") -> tuple[Tone, str, str]:
 
 def _fits_no_node(explanation: Explanation) -> bool:
     """Return whether no node takes the next pod of what does not exist yet, whatever else is not known."""
-    return explanation.scheduling is not None and explanation.scheduling.fits_none
+    return explanation.scheduling is not None and explanation.scheduling.no_node_fits
 
 
 def verdict_reason(
@@ -284,7 +291,7 @@ def verdict_reason(
     if beside_ready and not (pods is not None and pods.updated is not None and pods.newest < pods.existing):
         pods = None
     reason = refusal_reason(verdict, names)
-    match word_of(verdict):
+    match outcome_word(verdict):
         case "full":
             exists = (
                 "" if beside_ready and not has_ended else f"{_format_existence(pods, live=live, has_ended=has_ended)}; "
@@ -396,7 +403,7 @@ def _format_killed_container(explanation: Explanation) -> str:
     return ""
 
 
-def _suffers(explanation: Explanation) -> str:
+def _running_problem(explanation: Explanation) -> str:
     """Return what goes wrong with pods that run: one that is killed for memory, a resize that the node puts off."""
     state = explanation.run_state
     if state is not None and state.word == "runs" and state.reason == "OOMKilled":

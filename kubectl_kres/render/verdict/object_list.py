@@ -10,9 +10,9 @@ from kubectl_kres.render.text.line import Line, Tone, cells, clip_text, draw, pr
 from kubectl_kres.render.verdict.headline import CALM, verdict_reason, verdict_word
 from kubectl_kres.render.verdict.run_state import nearest_in_short, short
 from kubectl_kres.render.verdict.run_state import reason_text as reason_of
-from kubectl_kres.reports.common.explanation import is_held_up
+from kubectl_kres.reports.common.explanation import waits_or_fails
 from kubectl_kres.reports.explain.summary import Outline
-from kubectl_kres.reports.pod.verdict import word_of
+from kubectl_kres.reports.pod.verdict import outcome_word
 
 HEADS = ("NAMESPACE", "NAME", "READY", "STATE", "QOS", "OUTCOME", "WHY")
 #: Between columns, as kubectl has it.
@@ -48,7 +48,7 @@ def _row(outline: Outline, reason: str) -> Row:
     verdict, run_state = outline.verdict, outline.run_state
     state, tone = short(run_state)
     fares = outline.state
-    if word_of(verdict) in CALM and is_held_up(run_state) and run_state is not None:
+    if outcome_word(verdict) in CALM and waits_or_fails(run_state) and run_state is not None:
         fares = "; ".join(filter(None, (reason_of(run_state), nearest_in_short(outline.nodes))))
     text = f"{fares}; {reason}" if fares and reason else fares or reason
     return Row(

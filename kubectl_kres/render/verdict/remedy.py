@@ -38,7 +38,7 @@ def remedy_lines(remedies: Sequence[Remedy], note: str, width: int, *, commands:
         yield from command_lines("next", _WHO, questions, width)
 
 
-def do_lines(remedies: Sequence[Remedy], note: str, width: int) -> Iterator[Line]:
+def first_fix_lines(remedies: Sequence[Remedy], note: str, width: int) -> Iterator[Line]:
     """Yield the same at the head of a screen: the first fix, then other ones."""
     for index, remedy in enumerate(remedies):
         yield from labelled_lines("or" if index else "fix", remedy.text, width)

@@ -25,10 +25,10 @@ from kubectl_kres.reports.common.explanation import FailedRead, find_unread
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
 from kubectl_kres.simulate.change import Apply, Step, WaitForControllers, key_of_step
-from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, ClusterStates, PlacedStep, carried_out
+from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, ClusterStates, PlacedStep, simulate_steps
 from kubectl_kres.simulate.final_states import FinalWorkload
 from kubectl_kres.simulate.moves import State
-from kubectl_kres.simulate.state import CONTROLLED, Key, count_outdated, pods_of, wanted_of
+from kubectl_kres.simulate.state import CONTROLLED, Key, count_outdated, count_wanted_pods, pods_of
 from kubectl_kres.store.store import ReadRequest, Store
 
 #: Policies whose effect depends on what is there, so that it is read.
@@ -118,7 +118,7 @@ class Files(Struct, frozen=True):
         """Whether one object can take the room of another: of a workload and one Service or ConfigMap neither does."""
         kinds = self._kinds
         claiming = sum(kind in JUDGED or kind == "PersistentVolumeClaim" for kind in kinds)
-        return claiming > 1 or any(kinds.count(kind) > 1 for kind in {*kinds} if _only_takes(kind))
+        return claiming > 1 or any(kinds.count(kind) > 1 for kind in {*kinds} if _only_counts(kind))
 
     @property
     def has_policies(self) -> bool:
@@ -143,7 +143,7 @@ class Files(Struct, frozen=True):
             yield from pool_needs()
 
 
-def _only_takes(kind: str) -> bool:
+def _only_counts(kind: str) -> bool:
     """Return whether objects of the kind make no pods and limit none, but take of quotas."""
     return kind in _TAKING or kind not in {*FIRST, *JUDGED}
 
@@ -170,7 +170,7 @@ def with_policies(store: Store, files: Files, server: Server) -> Store:
     The workloads of the files are not there yet: each is evaluated by what is left.
     """
     others = [(key_of_step(placed.step)[0], placed) for placed in files.steps]
-    policies = [placed for kind, placed in others if kind not in JUDGED | {"Job"} and not _only_takes(kind)]
+    policies = [placed for kind, placed in others if kind not in JUDGED | {"Job"} and not _only_counts(kind)]
     kinds = {key_of_step(placed_step.step)[0] for placed_step in policies}
     if not kinds & COUNTING or (store.origin.kind == "files" and not kinds & {*POOLED}):
         return store
@@ -185,7 +185,7 @@ def with_others(store: Store, files: Files, server: Server, asked: Iterable[Obje
 
 
 def _after(store: Store, files: Files, steps: Sequence[PlacedStep], server: Server) -> Store:
-    outcome = carried_out(without_files(store), steps, server, files.spaces)
+    outcome = simulate_steps(without_files(store), steps, server, files.spaces)
     after = _copy_store(store)
     for space in outcome.after.spaces:
         for quota in _quotas(outcome.after, space):
@@ -226,9 +226,11 @@ def evaluate_together(store: Store, files: Files, server: Server, *, in_turn: bo
     bare = without_files(store)
     given_steps = [placed_step for placed_step in files.steps if not _is_made(bare, placed_step)]
     if in_turn:
-        outcome = carried_out(bare, [*_one_by_one(given_steps)], server, files.spaces, settled=False, maximum=_IN_TURN)
+        outcome = simulate_steps(
+            bare, [*_one_by_one(given_steps)], server, files.spaces, settled=False, maximum=_IN_TURN
+        )
     else:
-        outcome = carried_out(bare, given_steps, server, files.spaces)
+        outcome = simulate_steps(bare, given_steps, server, files.spaces)
     reaches: list[ReachablePods] = []
     lacks: list[QuotaLack] = []
     final_states, certain, exhaustive = 1, False, True
@@ -252,7 +254,7 @@ def evaluate_together(store: Store, files: Files, server: Server, *, in_turn: bo
     # Without a cluster there is nothing but the files.
     reads = [read for read in files.reads() if read.required] if store.origin.kind != "files" else []
     failed_reads = tuple(find_unread(store, reads))
-    came = any(_only_takes(sent_step.kind) and sent_step.answers[0].allowed for sent_step in outcome.sent)
+    came = any(_only_counts(sent_step.kind) and sent_step.answers[0].allowed for sent_step in outcome.sent)
     come = came or any(reach.pods for reach in reaches)
     short = any(reach.pods < reach.wanted for reach in reaches) or bool(refused)
     word = "admitted" if not short else "partly" if come else "refused"
@@ -277,7 +279,7 @@ def find_refused_objects(store: Store, files: Files, server: Server) -> Combined
     """
     bare = without_files(store)
     steps = [placed_step for placed_step in files.steps if _is_edit_or_policy(bare, placed_step)]
-    refused = _refused_objects(carried_out(bare, steps, server, files.spaces)) if steps else ()
+    refused = _refused_objects(simulate_steps(bare, steps, server, files.spaces)) if steps else ()
     if not refused:
         return None
     outcome = "refused" if len(refused) == len(files.steps) else "partly"
@@ -344,7 +346,7 @@ def _pods(state: State, key: Key) -> int:
     if index is None:
         return 0
     workload = state.workloads[index][1]
-    return _as_wanted(pods_of(workload), wanted_of(workload), count_outdated(workload))
+    return _as_wanted(pods_of(workload), count_wanted_pods(workload), count_outdated(workload))
 
 
 def _as_wanted(pods: int, wanted_count: int, old: int) -> int:

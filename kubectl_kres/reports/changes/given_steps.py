@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from kubectl_kres.admission.quota.quota_admission import resource_of
 from kubectl_kres.model.admission_objects import AdmissionPolicy
-from kubectl_kres.model.kinds import BY_KIND, Kind, sent_as
+from kubectl_kres.model.kinds import BY_KIND, Kind, served_kind_name
 from kubectl_kres.model.objects import ObjectRef, OwnerReference, Raw, decode_object, mapping
 from kubectl_kres.model.pod_places import is_followed, is_of_others, is_suspended, makes_none, may_make_pods, parts_of
 from kubectl_kres.model.tekton_config import CONFIG_NAMES
@@ -167,8 +167,8 @@ def _no_kind(item: GivenStep, serves: Callable[[str, str], bool]) -> str:
         served = more or (known_kind is not None and known_kind.api_version == version)
     else:
         asked = item.kind is None if is_of_others(group) else _PASSING.search(version) is not None
-        served = not asked or serves(sent_as(kind), version)
-    return "" if served else f'no matches for kind "{sent_as(kind)}" in version "{version}"'
+        served = not asked or serves(served_kind_name(kind), version)
+    return "" if served else f'no matches for kind "{served_kind_name(kind)}" in version "{version}"'
 
 
 def _no_namespace(item: GivenStep, store: Store, default: str, new: Container[str]) -> str:
@@ -264,7 +264,7 @@ def _is_running(item: GivenStep, store: Store) -> bool:
     if not isinstance(item.step, Apply) or parts_of(item.step.object) is None:
         return False
     name = key_of_step(item.step)[1]
-    key = (sent_as(str(item.step.object.get("kind"))), name)
+    key = (served_kind_name(str(item.step.object.get("kind"))), name)
     kinds = ("Pod", "Job", "StatefulSet", "ReplicaSet", "ReplicationController")
     made = (stored for kind in kinds for stored in store.all(kind, item.namespace or None))
     return any((owner.kind, owner.name) == key for stored in made for owner in stored.metadata.owner_references or ())
@@ -302,7 +302,7 @@ def remarks(steps: Sequence[GivenStep]) -> Iterator[str]:
             yield f"Volcano makes the pods of {name} once a queue takes it in, which is not known{gang}"
 
 
-def enforced_beside(store: Store, spaces: Iterable[str]) -> Iterator[str]:
+def ignored_enforcement(store: Store, spaces: Iterable[str]) -> Iterator[str]:
     """Yield what a system enforces on the pods of a namespace and no step here takes into account."""
     for space in spaces:
         namespace_policies = policies(store, space).policies

@@ -22,7 +22,7 @@ from kubectl_kres.reports.changes.given_steps import namespace_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport, WorkloadChange
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.simulate.change import Apply, Delete
-from kubectl_kres.simulate.cluster import ChangeOutcome, PlacedStep, carried_out
+from kubectl_kres.simulate.cluster import ChangeOutcome, PlacedStep, simulate_steps
 from kubectl_kres.store.store import ReadRequest, Store
 
 _API = "capsule.clastix.io/v1beta2"
@@ -191,7 +191,7 @@ def _simulate_migration(
             name = tenant_quota_name(tenant.metadata.name, number)
             if store.get("ResourceQuota", name, space) is not None:
                 steps.append(PlacedStep(Delete("ResourceQuota", name), space))
-    return carried_out(store, steps, server, spaces)
+    return simulate_steps(store, steps, server, spaces)
 
 
 def _problems(

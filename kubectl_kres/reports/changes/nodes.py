@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import ObjectRef, Raw, on_wire
+from kubectl_kres.model.objects import ObjectRef, Raw, to_wire
 from kubectl_kres.model.scheduling import SchedulingPod
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.reports.changes.created_pods import CreatedPods, PodsOfChange
@@ -72,12 +72,12 @@ def with_nodes(
     pending = _created_pods(store, pods)
     if not pending:
         return report
-    reason, failed_reads = _unlooked(store)
+    reason, failed_reads = _node_read_problem(store)
     if reason:
         return replace(report, notes=(*report.notes, f"{_UNKNOWN}{reason}"), unseen=(*report.unseen, *failed_reads))
     placing = _Placing(store, minor)
     for gone in pods.removed:
-        placing.let_go(gone.ref, gone.selector)
+        placing.release_pods(gone.ref, gone.selector)
     news = [(created, _new_pod(store, created, steps)) for created in pending]
     placements = [placing.place_pods(created, new) for created, new in news if new is not None]
     notes = [
@@ -93,7 +93,7 @@ def with_nodes(
     )
 
 
-def _unlooked(store: Store) -> tuple[str, tuple[FailedRead, ...]]:
+def _node_read_problem(store: Store) -> tuple[str, tuple[FailedRead, ...]]:
     """Return why nodes cannot be looked at, with what could not be read; empty: they can."""
     coverage = store.covered(NODES)
     if not coverage.is_known:
@@ -141,7 +141,7 @@ def _raw_after(store: Store, ref: ObjectRef, steps: Iterable[PlacedStep]) -> Raw
     item = store.get(scheduling.view_of(ref.kind), ref.name, ref.namespace)
     if item is None:
         return None
-    raw: Raw = on_wire(item)
+    raw: Raw = to_wire(item)
     for placed_step in steps:
         step = placed_step.step
         if (
@@ -175,7 +175,7 @@ class _Placing:
     def cluster(self) -> SchedulingCluster:
         return replace(self.seen.cluster, nodes=tuple(self.nodes.values()))
 
-    def let_go(self, ref: ObjectRef, selector: Raw) -> None:
+    def release_pods(self, ref: ObjectRef, selector: Raw) -> None:
         """The pods of a workload, or a pod, end."""
         self.nodes = self._without_pods(ref, selector)
 

@@ -35,7 +35,7 @@ from kubectl_kres.simulate.cluster import with_name_label
 from kubectl_kres.store.store import ReadRequest
 
 
-def of_kind(kind: ConflictKind) -> Callable[[CheckContext], Iterator[Diagnostic]]:
+def conflicts_of_kind(kind: ConflictKind) -> Callable[[CheckContext], Iterator[Diagnostic]]:
     """Return a function that yields conflicts of one kind, at the first object in conflict that is selected."""
 
     def find(context: CheckContext) -> Iterator[Diagnostic]:
@@ -58,7 +58,7 @@ DEFAULT_OUTSIDE = Rule(
     reason="Containers that state nothing get a default that a LimitRange refuses: each of them must state its own.",
     remedy="Give the LimitRange a default within the bounds.",
     message="{conflict}",
-    find=of_kind("default-outside"),
+    find=conflicts_of_kind("default-outside"),
 )
 
 
@@ -69,7 +69,7 @@ RATIO = Rule(
     reason="Containers that state nothing get a limit and a request that maxLimitRequestRatio refuses.",
     remedy="Bring default and defaultRequest closer together, or raise maxLimitRequestRatio.",
     message="{conflict}",
-    find=of_kind("ratio"),
+    find=conflicts_of_kind("ratio"),
 )
 
 
@@ -80,7 +80,7 @@ POD_BELOW_CONTAINER = Rule(
     reason="The min of type Container is over the max of type Pod: no pod is admitted.",
     remedy="Lower the min of type Container or raise the max of type Pod.",
     message="{conflict}",
-    find=of_kind("pod-below-container"),
+    find=conflicts_of_kind("pod-below-container"),
 )
 
 
@@ -92,7 +92,7 @@ ORDER_OF_DEFAULTS = Rule(
     "today and another tomorrow.",
     remedy="Keep one LimitRange a namespace, or give all of them the same defaults.",
     message="{conflict}",
-    find=of_kind("order"),
+    find=conflicts_of_kind("order"),
 )
 
 
@@ -122,7 +122,7 @@ QUOTA_TOO_SMALL = Rule(
     reason="The smallest container that a LimitRange admits is more than the quota has in total: no pod is admitted.",
     remedy="Raise the quota or lower the min.",
     message="{conflict}",
-    find=of_kind("quota-too-small"),
+    find=conflicts_of_kind("quota-too-small"),
 )
 
 
@@ -408,7 +408,7 @@ EMPTY_RANGE = Rule(
     "value that passes.",
     remedy="Lower the min or raise the max.",
     message="{conflict}",
-    find=of_kind("empty-range"),
+    find=conflicts_of_kind("empty-range"),
 )
 
 RULES = (

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from shlex import quote
 
-from kubectl_kres.admission.pod.aggregate import class_of, of_pod
+from kubectl_kres.admission.pod.aggregate import compute_class, sum_pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.check.context import CheckContext, EvaluatedWorkload, Rule
@@ -57,7 +57,7 @@ def find_weaker_qos(context: CheckContext) -> Iterator[Diagnostic]:
         wish = (metadata.annotations or {}).get(WISH) or (manifest.pod.metadata.annotations or {}).get(WISH, "")
         if wish not in _RANK or evaluated.draft is None:
             continue
-        text = class_of(evaluated.draft)
+        text = compute_class(evaluated.draft)
         if _RANK[text] < _RANK[wish]:
             ref = evaluated.ref
             asking = f"kubectl kres qos {ref.kind.lower()}/{quote(ref.name)} -n {quote(ref.namespace)}"
@@ -150,7 +150,7 @@ def find_init_dominates(context: CheckContext) -> Iterator[Diagnostic]:
                 "init": largest.name,
                 "asked": str(largest.requests[name]),
                 "resource": name,
-                "charged": str(of_pod(draft, "requests")[name]),
+                "charged": str(sum_pod(draft, "requests")[name]),
             }
             yield Diagnostic(evaluated.ref, values, evaluated.path_of(largest.path_of("requests", name)))
 

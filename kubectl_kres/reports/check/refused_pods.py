@@ -37,14 +37,14 @@ from kubectl_kres.reports.check.context import CheckContext, EvaluatedWorkload, 
 from kubectl_kres.reports.check.finding import Diagnostic
 from kubectl_kres.reports.check.refused_runs import never_fits
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import Autoscaled, RunState, Subject, Verdict, is_held_up
+from kubectl_kres.reports.common.explanation import Autoscaled, RunState, Subject, Verdict, waits_or_fails
 from kubectl_kres.reports.common.objects import REVISIONS
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.explain.all_states import all_states, states_in_store
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.rollout.rolling_update import if_started
-from kubectl_kres.reports.rollout.wanted_pods import pods_in_a_row, reach_of
+from kubectl_kres.reports.rollout.wanted_pods import autoscaler_reach, count_admitted_pods
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tekton.reports.pipeline import PipelineExplanation
 from kubectl_kres.tekton.rules.base.config import version_of, version_remarks
@@ -195,7 +195,7 @@ def find_rollout(context: CheckContext) -> Iterator[Diagnostic]:
         if evaluated.ref.kind not in ROLLED or replicas is None or _refused_otherwise(evaluated):
             continue
         if context.of_files and not replicas.existing:
-            replicas, analysis = _once_there(replicas, analysis)
+            replicas, analysis = _with_all_pods(replicas, analysis)
         made, resource = REVISIONS.get(evaluated.ref.kind, ("", ""))
         counted = any(f"count/{resource}" in quota.hard for quota in analysis.policies.policies.quotas)
         full = counted and not room_for_revision(analysis, evaluated.subject)
@@ -214,9 +214,9 @@ def find_rollout(context: CheckContext) -> Iterator[Diagnostic]:
             yield Diagnostic(ref, values, remedy=remedy, commands=(fit,))
 
 
-def _once_there(replicas: Replicas, analysis: Analysis) -> tuple[Replicas, Analysis]:
+def _with_all_pods(replicas: Replicas, analysis: Analysis) -> tuple[Replicas, Analysis]:
     """Return the quotas once all pods were created; unchanged where not all of them fit."""
-    rooms = [pods_in_a_row(outcome, analysis) for outcome in analysis.outcomes]
+    rooms = [count_admitted_pods(outcome, analysis) for outcome in analysis.outcomes]
     draft = analysis.outcomes[0].draft
     if draft is None or any(room is not None and room < replicas.wanted for room in rooms):
         return replicas, analysis
@@ -241,7 +241,7 @@ def _add_usage(quota: Quota, requested: Mapping[str, str], times: int) -> Quota:
 
 def _has_room(replicas: Replicas, analysis: Analysis) -> bool:
     """Return whether the whole surge fits, so that old pods go as new ones come."""
-    rooms = [pods_in_a_row(outcome, analysis) for outcome in analysis.outcomes]
+    rooms = [count_admitted_pods(outcome, analysis) for outcome in analysis.outcomes]
     return replicas.surge > 0 and all(room is None or room >= replicas.surge for room in rooms)
 
 
@@ -307,7 +307,7 @@ def find_autoscaler(context: CheckContext) -> Iterator[Diagnostic]:
         # What the workload asks for already is reported of the workload.
         if scaler is None or evaluated.replicas is None or scaler.spec.max_replicas <= evaluated.replicas.wanted:
             continue
-        reach = reach_of(scaler, context.store, evaluated.subject, evaluated.analysis, evaluated.replicas)
+        reach = autoscaler_reach(scaler, context.store, evaluated.subject, evaluated.analysis, evaluated.replicas)
         if reach.lacks:
             yield _autoscaler_broken(context, evaluated, scaler, reach)
 
@@ -383,7 +383,7 @@ def find_held_up(context: CheckContext) -> Iterator[Diagnostic]:
     evaluated = {evaluated.ref: evaluated for evaluated in context.evaluated_workloads}
     reasons: dict[tuple[str, str], list[tuple[ObjectRef, RunState]]] = {}
     for ref, state in all_states(context.store, context.namespace, pods):
-        if not is_held_up(state) or state.reason == "Quota":
+        if not waits_or_fails(state) or state.reason == "Quota":
             continue
         if ref in evaluated and is_negative(context.verdict(evaluated[ref])):
             continue

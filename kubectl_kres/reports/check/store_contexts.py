@@ -98,7 +98,7 @@ def makers(store: Store, scope: str) -> dict[str, list[Subject]]:
     subjects: dict[str, list[Subject]] = {}
     for kind in WORKLOADS:
         for item in store.all(kind, scope or None):
-            if denied.stands_alone(item) and controller(item)[0] != "CronJob":
+            if denied.is_top_level(item) and controller(item)[0] != "CronJob":
                 space = item.metadata.namespace
                 subjects.setdefault(space, []).append(
                     Subject(ObjectRef(kind, item.metadata.name, space), BY_KIND[kind])

@@ -107,7 +107,7 @@ def _policies(store: Store, namespace: str, server: Server) -> NamespacePolicies
     policies = structs.replace(
         policies,
         default_storage=_default_storage(store, quotas),
-        extended=extended_of(store),
+        extended=extended_resources(store),
         expandable=_expandable(store),
         claim_templates={item.metadata.name: item for item in store.all("ResourceClaimTemplate", namespace)},
     )
@@ -132,7 +132,7 @@ def extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicies
     return extension
 
 
-def extended_of(store: Store) -> dict[str, str]:
+def extended_resources(store: Store) -> dict[str, str]:
     """Return the extended resource that each device class stands for; classes without one are not in it."""
     return {
         item.metadata.name: item.spec.extended_resource_name
@@ -301,7 +301,7 @@ def _defaulted_names(limits: Iterable[Limits]) -> Iterator[str]:
                     yield from (f"requests.{name}", name)
 
 
-def demands_of(request: QuotaRequest, quotas: Sequence[Quota]) -> Iterator[Demand]:
+def demands_on_pod(request: QuotaRequest, quotas: Sequence[Quota]) -> Iterator[Demand]:
     """Yield the rule of each quota that concerns a pod, with the containers that fail it; none where it is lifted.
 
     Source: evaluator/core/pods.go Constraints.

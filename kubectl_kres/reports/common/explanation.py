@@ -357,7 +357,7 @@ class RunState(Record, frozen=True):
     next: str = ""
 
 
-def is_held_up(state: RunState | None) -> bool:
+def waits_or_fails(state: RunState | None) -> bool:
     """Return whether a wanted object waits or fails."""
     return state is not None and state.word in NEGATIVE
 

@@ -115,7 +115,7 @@ def manifest_value(pod: Pod, path: str, side: Side, resource: str) -> str | None
     return "0" if values[resource] is None else str(values[resource])
 
 
-def edit_of(pod: Pod, put: ManifestEdit) -> FieldEdit | None:
+def build_edit(pod: Pod, put: ManifestEdit) -> FieldEdit | None:
     """Return the change of the manifest; None if it has the value already."""
     if not put.side:
         before, after = None if pod.spec.resources is None else "{...}", "{}" if put.empty else None

@@ -230,7 +230,7 @@ class NodeReport(Record, frozen=True):
         return bool(self.nodes) or "Node" not in self.not_read
 
     @property
-    def fits_none(self) -> bool:
+    def no_node_fits(self) -> bool:
         """Whether there are nodes and none can take the pod, whatever was not read or not computed."""
         return bool(self.nodes) and not self.fitting and not self.open
 

@@ -311,11 +311,13 @@ def pods_of(store: Store, kind: str, workload: Workload) -> Replicas | None:
     if not is_failing(workload):
         return replicas
     # A Deployment says of itself what any of its ReplicaSets does, also one that it is about to scale down.
-    past = newest is not None and not is_failing(newest) and newest.status.replicas >= max(1, _wanted_of(newest))
+    past = (
+        newest is not None and not is_failing(newest) and newest.status.replicas >= max(1, _count_wanted_pods(newest))
+    )
     return structs.replace(replicas, failing=not past)
 
 
-def _wanted_of(replica_set: Workload) -> int:
+def _count_wanted_pods(replica_set: Workload) -> int:
     return 1 if replica_set.spec.replicas is None else replica_set.spec.replicas
 
 

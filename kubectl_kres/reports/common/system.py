@@ -124,7 +124,7 @@ class Ownership(NamedTuple):
 class ManagedQuotaAnswer(NamedTuple):
     """Of quotas that a system keeps and that refuse: where the room comes from; sentences by rule, before the usual."""
 
-    trails: tuple[PoolTrail, ...] = ()
+    refusing_pools: tuple[PoolTrail, ...] = ()
     sentences: Mapping[str, Sentences] = {}
 
 
@@ -330,7 +330,7 @@ def state_of_object(store: Store, item: Any, now: str = "") -> RunState | None:
     return next((state for state in states if state is not None), None)
 
 
-def history_of(item: Any) -> ObjectHistory | None:
+def object_history(item: Any) -> ObjectHistory | None:
     """Return what an object of a system tells of itself; None for any other."""
     histories = (system.history(item) for system in systems() if system.history is not None)
     return next((history for history in histories if history is not None), None)
@@ -377,7 +377,7 @@ def pod_makers() -> tuple[PodMaker, ...]:
     return tuple(system.pods for system in systems() if system.pods is not None)
 
 
-def maker_of(analysis: Analysis) -> PodMaker | None:
+def pod_maker(analysis: Analysis) -> PodMaker | None:
     """Return who makes the pod; None where Kubernetes' controllers, or a person, do."""
     name = analysis.made_pod.system if analysis.made_pod is not None else ""
     return next((system.pods for system in systems() if name and system.name == name), None)
@@ -391,7 +391,7 @@ def analysis_by_system(
     return next((analysis for analysis in analyses if analysis is not None), None)
 
 
-def likeness_of(store: Store, subject: Subject, options: EvaluationOptions) -> CacheKey | None:
+def explanation_cache_key(store: Store, subject: Subject, options: EvaluationOptions) -> CacheKey | None:
     """Return the cache key of the object's explanation; None: nothing like it is known."""
     result = (maker.cache_key(store, subject, options) for maker in pod_makers())
     return next((likeness for likeness in result if likeness is not None), None)

@@ -28,8 +28,8 @@ from kubectl_kres.reports.common.system import object_behind
 from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.live_differences import is_edited, is_evidence
-from kubectl_kres.reports.pod.manifest_source import Maker, maker_of, start_of_live
-from kubectl_kres.reports.pod.resource_view import as_written, beside_template, signature, values_of
+from kubectl_kres.reports.pod.manifest_source import Maker, find_live_manifest, find_maker
+from kubectl_kres.reports.pod.resource_view import instance_key, signature, values_of, written_pod
 from kubectl_kres.store.store import Store
 
 
@@ -121,7 +121,7 @@ class Differences:
         difference = _build_difference(
             self._store, named, analysis or explain.analyse(live.live_source, namespace_policies, self._options)
         )
-        if key is not None and _only_named(difference):
+        if key is not None and _differs_by_name_only(difference):
             self._answers.store_answer(key, (live.maker, namespace_policies, difference))
             self.pattern = difference
         return difference
@@ -149,7 +149,7 @@ class Differences:
         other.
         """
         pod = live.pod
-        if is_edited(pod) or any(events.of_pod(pod)) or not controller(pod)[0]:
+        if is_edited(pod) or any(events.pod_facts(pod)) or not controller(pod)[0]:
             return None
         metadata, spec = pod.metadata, pod.spec
         marks = tuple(item for item in sorted((metadata.annotations or {}).items()) if is_evidence(item[0]))
@@ -180,10 +180,10 @@ class _Live:
     """
 
     def __init__(self, store: Store, pod: Pod) -> None:
-        self._store, self.pod, self.maker = store, pod, maker_of(store, pod)
+        self._store, self.pod, self.maker = store, pod, find_maker(store, pod)
         space = pod.metadata.namespace
         if self.maker is not None:
-            self.key: tuple[Any, ...] = space, id(self.maker), beside_template(pod)
+            self.key: tuple[Any, ...] = space, id(self.maker), instance_key(pod)
         else:
             source = self.live_source.source
             made = source.kind, source.name, source.field, self.live_source.prefix, self.live_source.text
@@ -191,7 +191,7 @@ class _Live:
 
     @cached_property
     def live_source(self) -> PodManifest:
-        return start_of_live(self._store, self.pod)
+        return find_live_manifest(self._store, self.pod)
 
 
 def _times(item: Any) -> Iterator[str]:
@@ -201,7 +201,7 @@ def _times(item: Any) -> Iterator[str]:
         yield from (entry.time or "" for entry in metadata.managed_fields or ())
 
 
-def _only_named(difference: Difference) -> bool:
+def _differs_by_name_only(difference: Difference) -> bool:
     """Return whether the pod's name occurs only where ``rename_subject`` writes another one."""
     name = difference.subject.name
     digits = 3 if difference.after else 1
@@ -250,7 +250,7 @@ def _with_name(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _build_difference(store: Store, subject: Subject, analysis: explain.Analysis) -> Difference:
     decision = explain.build_decision(store, subject, analysis)
     manifest, first = analysis.manifest, analysis.outcomes[0]
-    before = _document(as_written(manifest.live if manifest.live is not None else manifest.pod), subject.ref)
+    before = _document(written_pod(manifest.live if manifest.live is not None else manifest.pod), subject.ref)
     after = _document(_after(manifest, first), subject.ref)
     if manifest.live is not None:
         _drop_incidental(before, after, policies=analysis.policies)
@@ -294,8 +294,8 @@ def _after(manifest: PodManifest, first: Outcome) -> dict[str, Any]:
     if first.object is not None:
         return dict(first.object)
     if first.draft is None:
-        return as_written(manifest.pod)
-    reached = stored_pod(manifest.pod, first.draft, qos.class_of(first.draft))
+        return written_pod(manifest.pod)
+    reached = stored_pod(manifest.pod, first.draft, qos.compute_class(first.draft))
     reached["metadata"].pop("annotations", None)
     del reached["status"]
     return reached

@@ -11,14 +11,14 @@ from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Server
 from kubectl_kres.admission.pod import aggregate as qos
 from kubectl_kres.admission.quota.quota_admission import charges, pod_request
-from kubectl_kres.admission.request.new_pod import Policies, admit, brought_class, quota_request
+from kubectl_kres.admission.request.new_pod import Policies, admit, initial_qos_class, quota_request
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import is_known
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, PodManifest
-from kubectl_kres.reports.common.effective_policies import NamespacePolicies, demands_of, policies
+from kubectl_kres.reports.common.effective_policies import NamespacePolicies, demands_on_pod, policies
 from kubectl_kres.reports.common.explanation import (
     ContainerValues,
     Demand,
@@ -37,24 +37,30 @@ from kubectl_kres.reports.common.replicas import Replicas, pods_of, reason_for_n
 from kubectl_kres.reports.common.system import (
     analysis_by_system,
     apply_admitters,
-    history_of,
     kinds_of,
-    maker_of,
+    object_history,
+    pod_maker,
     quota_keepers,
     remedies_of_systems,
 )
 from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.events import blocking_event, state_of
-from kubectl_kres.reports.pod.manifest_source import start_of
+from kubectl_kres.reports.pod.manifest_source import find_manifest
 from kubectl_kres.reports.pod.needs import list_read_requests, node_needs
 from kubectl_kres.reports.pod.pod_claims import add_charges, with_account
 from kubectl_kres.reports.pod.values import ValueTable, names_of, totals
-from kubectl_kres.reports.pod.verdict import is_negative, verdict_of, with_outcome, word_of
+from kubectl_kres.reports.pod.verdict import is_negative, outcome_word, verdict_of, with_outcome
 from kubectl_kres.reports.remedies.commands import add_access_flags
 from kubectl_kres.reports.remedies.words import NOTHING, after_sentences, untested_remedies
 from kubectl_kres.reports.rollout.observed_pods import with_seen
-from kubectl_kres.reports.rollout.wanted_pods import needed_of, of_current_template, room_for, scaling_of, spare_of
+from kubectl_kres.reports.rollout.wanted_pods import (
+    autoscaler_scaling,
+    count_needed_pods,
+    list_spare_pods,
+    room_for,
+    template_facts,
+)
 from kubectl_kres.store.store import Store
 
 __all__ = ["Analysis", "Explanation", "explain", "list_read_requests"]
@@ -79,7 +85,7 @@ def analysis_of(store: Store, subject: Subject, options: EvaluationOptions, *, j
     if analysis_made is not None:
         return analysis_made
     raw = subject.raw if subject.ref.kind == "Pod" else None
-    analysis = analysis_from(store, subject, options, start_of(store, subject), raw, journal=journal)
+    analysis = analysis_from(store, subject, options, find_manifest(store, subject), raw, journal=journal)
     if subject.raw is None:
         return with_account(store, subject, analysis)
     from kubectl_kres.reports.pod import preflight
@@ -116,7 +122,7 @@ def analysis_of_another(store: Store, subject: Subject, options: EvaluationOptio
     analysis_made = analysis_by_system(store, subject, options, another=True)
     if analysis_made is not None:
         return analysis_made
-    manifest = structs.replace(start_of(store, subject), live=None)
+    manifest = structs.replace(find_manifest(store, subject), live=None)
     namespace_policies = policies(store, subject.ref.namespace, options.server)
     analysis = analyse(manifest, namespace_policies, options, subject.raw if subject.ref.kind == "Pod" else None)
     analysis = apply_admitters(store, subject, options, analysis)
@@ -151,9 +157,9 @@ def analyse(
 
 def matches_live_pod(outcome: Outcome, live: Pod) -> bool:
     """Return whether the outcome stores a pod with exactly the requests and limits of ``live``."""
-    from kubectl_kres.reports.pod.resource_view import as_written, values_of
+    from kubectl_kres.reports.pod.resource_view import values_of, written_pod
 
-    return outcome.object is not None and values_of(outcome.object) == values_of(as_written(live))
+    return outcome.object is not None and values_of(outcome.object) == values_of(written_pod(live))
 
 
 class Advice(NamedTuple):
@@ -190,10 +196,10 @@ def build_decision(store: Store, subject: Subject, analysis: Analysis) -> Decisi
     manifest, outcomes = analysis.manifest, analysis.outcomes
     facts, pods = _facts(store, subject, manifest), _replicas(store, subject, manifest)
     table = ValueTable(store, manifest, outcomes, analysis.listed)
-    containers, left_out = table.containers(), unseen_of(store, subject)
+    containers, left_out = table.containers(), list_unseen(store, subject)
     failed_reads = (*left_out, *analysis.unseen)
-    verdict = with_outcome(verdict_of(outcomes), failed_reads, needed_of(store, subject, analysis, pods, facts))
-    advice = Advice() if word_of(verdict) == "full" else _advice(store, subject, analysis, facts, pods, left_out)
+    verdict = with_outcome(verdict_of(outcomes), failed_reads, count_needed_pods(store, subject, analysis, pods, facts))
+    advice = Advice() if outcome_word(verdict) == "full" else _advice(store, subject, analysis, facts, pods, left_out)
     if advice.remedies and any(finding.rule.startswith("limitrange/") for finding in verdict.findings):
         from kubectl_kres.reports.remedies.words import own_defaults
 
@@ -220,7 +226,7 @@ def build_explanation(store: Store, subject: Subject, options: EvaluationOptions
         verdict=verdict,
         remedies=advice.remedies,
         note=advice.note,
-        spare=spare_of(verdict),
+        spare=list_spare_pods(verdict),
         state=_state(store, subject),
         containers=containers,
         totals=tuple(totals(draft)) if draft is not None else (),
@@ -242,9 +248,9 @@ def build_explanation(store: Store, subject: Subject, options: EvaluationOptions
         ),
         unseen=(*failed_reads, *_nodes_unseen(store, subject, manifest)),
         pools=tuple(
-            trail
+            pool
             for keeper in quota_keepers()
-            for trail in keeper.explain_refusals(store, space, verdict.findings).trails
+            for pool in keeper.explain_refusals(store, space, verdict.findings).refusing_pools
         ),
         edits=table.edits(),
         overhead={name: str(quantity) for name, quantity in draft.overhead.items()} if draft is not None else {},
@@ -254,7 +260,7 @@ def build_explanation(store: Store, subject: Subject, options: EvaluationOptions
         complete=decision.complete,
         journal=first.journal,
         tekton=analysis.tekton,
-        autoscaled=scaling_of(store, subject, analysis, pods),
+        autoscaled=autoscaler_scaling(store, subject, analysis, pods),
         run_state=state,
     )
 
@@ -309,7 +315,7 @@ def _with_next_step(advice: Advice, state: RunState | None, verdict: Verdict) ->
 def verdict_of_analysis(store: Store, subject: Subject, analysis: Analysis) -> Verdict:
     """Return the verdict of an explanation; the outcomes are enough for it."""
     pods = _replicas(store, subject, analysis.manifest)
-    return _verdict(store, subject, analysis, pods, unseen_of(store, subject))[0]
+    return _verdict(store, subject, analysis, pods, list_unseen(store, subject))[0]
 
 
 def verdict_and_sentences(
@@ -319,14 +325,14 @@ def verdict_and_sentences(
 
     The last value are the cluster's facts about it, where they were looked at.
 
-    ``failed_reads``: what could not be read, as ``unseen_of`` has it without the analysis.
+    ``failed_reads``: what could not be read, as ``list_unseen`` has it without the analysis.
     """
     pods = _replicas(store, subject, analysis.manifest)
     verdict, facts = _verdict(store, subject, analysis, pods, failed_reads)
-    if word_of(verdict) in {"admitted", "full"}:
+    if outcome_word(verdict) in {"admitted", "full"}:
         return verdict, (), pods, facts
     if verdict.allowed is not True:
-        return verdict, sentences_of(store, subject, analysis), pods, facts
+        return verdict, remedy_sentences(store, subject, analysis), pods, facts
     return (
         verdict,
         tuple(remedy.text for remedy in _advice(store, subject, analysis, facts, pods, failed_reads).remedies),
@@ -343,11 +349,11 @@ def _verdict(
     wants = bare.allowed is not True or (pods.missing_pods if pods is not None else analysis.manifest.live is None)
     # Events are many, and say nothing that matters of what has all of its pods.
     facts = _facts(store, subject, analysis.manifest) if wants else ()
-    needed_pods = needed_of(store, subject, analysis, pods, facts)
+    needed_pods = count_needed_pods(store, subject, analysis, pods, facts)
     return with_outcome(bare, (*failed_reads, *analysis.unseen), needed_pods), facts
 
 
-def sentences_of(store: Store, subject: Subject, analysis: Analysis) -> tuple[str, ...]:
+def remedy_sentences(store: Store, subject: Subject, analysis: Analysis) -> tuple[str, ...]:
     """Return an untested remedy in a sentence for each refusal: the short cause of a list."""
     texts = _sentences(store, subject, analysis, _replicas(store, subject, analysis.manifest))
     return add_access_flags(store.origin, _add_position(texts, subject, analysis.manifest, analysis.outcomes[0]))
@@ -365,7 +371,7 @@ def _advice(
     if analysis.made_pod is not None:
         if remedies := remedies_of_systems(store, subject, analysis):
             return Advice(remedies)
-        texts = sentences_of(store, subject, analysis)
+        texts = remedy_sentences(store, subject, analysis)
         return Advice(untested_remedies(texts), "" if texts else NOTHING)
     from kubectl_kres.reports.remedies import search
     from kubectl_kres.reports.remedies.typos import suggest_fix
@@ -378,12 +384,12 @@ def _advice(
     remedies = () if any(fix.edits for fix in fixes) else search.remedies(store, subject, analysis, analysis.server)
     if remedies:
         others = search.remaining_outcomes(analysis)
-        rest = sentences_of(store, subject, structs.replace(analysis, outcomes=others, then=())) if others else ()
+        rest = remedy_sentences(store, subject, structs.replace(analysis, outcomes=others, then=())) if others else ()
         return Advice(after_sentences(remedies, rest), "; ".join(filter(None, (doubt, doubts))))
     if fixes:
         return Advice(fixes, "; ".join(filter(None, (doubt, doubts))))
     if any(outcome.refusal is not None for outcome in analysis.outcomes):
-        texts = sentences_of(store, subject, analysis)
+        texts = remedy_sentences(store, subject, analysis)
         ended = "" if search.remaining_outcomes(analysis) else _ENDED
         return Advice(untested_remedies(texts), "; ".join(filter(None, (doubt, doubts, ended))))
     admitted = _admitted_advice(analysis, facts, pods, blind=blind)
@@ -420,7 +426,7 @@ def _sentences(store: Store, subject: Subject, analysis: Analysis, pods: Replica
     names, space = names_of(analysis.manifest.pod), subject.ref.namespace
     kept = [keeper.explain_refusals(store, space, ()) for keeper in quota_keepers()]
     special = {rule: say for answer in kept for rule, say in answer.sentences.items()}
-    maker = maker_of(analysis)
+    maker = pod_maker(analysis)
     if maker is not None:
         return maker.sentences(analysis, names, special)
     limits, later = analysis.policies.policies.limits, (*analysis.then, *next_refusals(analysis))
@@ -465,7 +471,7 @@ def _quota_costs(analysis: Analysis, draft: Draft | None, options: EvaluationOpt
         from kubectl_kres.admission.request.pod_objects import object_charges
 
         objects = object_charges(analysis.account.with_pod, policies.quotas)
-    lacking = {demand.quota for demand in demands_of(request, policies.quotas) if demand.lacking}
+    lacking = {demand.quota for demand in demands_on_pod(request, policies.quotas) if demand.lacking}
     costs = quota_costs(add_charges((*charges(request, policies.quotas), *claims, *objects)), counted=False)
     next_answer = tuple(structs.replace(cost, fits=None) if cost.quota in lacking else cost for cost in costs)
     if manifest.live is None:
@@ -484,7 +490,7 @@ def _state(store: Store, subject: Subject) -> str:
 
 
 def _demands(manifest: PodManifest, policies: Policies, draft: Draft | None) -> tuple[Demand, ...]:
-    return tuple(demands_of(quota_request(manifest.pod, draft), policies.quotas)) if draft is not None else ()
+    return tuple(demands_on_pod(quota_request(manifest.pod, draft), policies.quotas)) if draft is not None else ()
 
 
 def quota_costs(costs: Iterable[QuotaCharge], *, counted: bool) -> Iterator[QuotaCost]:
@@ -496,24 +502,24 @@ def quota_costs(costs: Iterable[QuotaCharge], *, counted: bool) -> Iterator[Quot
 
 def _find_stated_class(manifest: PodManifest, server: Server) -> str:
     """Return the class that the status of a pod in a file states, if the server keeps it."""
-    return brought_class(manifest.pod, server) if manifest.live is None else ""
+    return initial_qos_class(manifest.pod, server) if manifest.live is None else ""
 
 
 def _other_classes(outcomes: Sequence[Outcome]) -> set[str]:
-    classes = [qos.class_of(outcome.draft) for outcome in outcomes if outcome.draft is not None]
+    classes = [qos.compute_class(outcome.draft) for outcome in outcomes if outcome.draft is not None]
     return set(classes) - set(classes[:1])
 
 
 def _facts(store: Store, subject: Subject, manifest: PodManifest) -> tuple[Fact, ...]:
     item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
-    history = history_of(item) if item is not None else None
+    history = object_history(item) if item is not None else None
     if history is not None and history.facts is not None:
-        return (*history.facts, *(events.of_pod(manifest.live) if manifest.live is not None else ()))
+        return (*history.facts, *(events.pod_facts(manifest.live) if manifest.live is not None else ()))
     if manifest.live is not None:
-        return tuple(events.of_pod(manifest.live))
+        return tuple(events.pod_facts(manifest.live))
     if manifest.owner is not None:
-        facts = events.of_workload(store, subject.ref.kind, manifest.owner)
-        return of_current_template(store, manifest.owner, facts) if subject.ref.kind == "Deployment" else facts
+        facts = events.workload_facts(store, subject.ref.kind, manifest.owner)
+        return template_facts(store, manifest.owner, facts) if subject.ref.kind == "Deployment" else facts
     return ()
 
 
@@ -573,7 +579,7 @@ def _gates(pod: Pod, server: Server) -> tuple[Assumption, ...]:
     return gates(pod, server)
 
 
-def unseen_of(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[FailedRead, ...]:
+def list_unseen(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[FailedRead, ...]:
     """Return what could not be read or computed; not what assumptions already say."""
     not_read = find_unread(store, list_read_requests(store, subject))
     all_unseen = tuple(failed_read for failed_read in not_read if failed_read.required or _is_reported(failed_read))

@@ -15,7 +15,7 @@ from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.reports.common.explanation import Fact, RunState, Subject, Verdict, template_of
 from kubectl_kres.reports.common.replicas import controller, events_about, newest_set, owned_by, pods_of, selector_text
 from kubectl_kres.reports.common.system import state_of_object
-from kubectl_kres.reports.pod.events import refused_since
+from kubectl_kres.reports.pod.events import refusal_start_text
 from kubectl_kres.reports.pod.needs import SCALED
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.store.store import ReadRequest, Store
@@ -148,7 +148,7 @@ def _build_refused_state(store: Store, item: Any, verdict: Verdict, facts: Seque
             replicas = pods_of(store, ref.kind, item)
             container_count = replicas.wanted if replicas is not None else 0
         ready = item.status.ready_replicas or item.status.number_ready
-    since = refused_since(facts) or (verdict.blocked.last if verdict.blocked is not None else "")
+    since = refusal_start_text(facts) or (verdict.blocked.last if verdict.blocked is not None else "")
     message = verdict.blocked.message if verdict.blocked is not None else verdict.message
     if "not found" in message:
         from kubectl_kres.reports.run_state.containers import missing_object

@@ -21,12 +21,12 @@ from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRea
 from kubectl_kres.reports.common.parts import NodeReport, Record
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.system import object_behind
-from kubectl_kres.reports.explain.explain import analyse, analysis_of, unseen_of, verdict_and_sentences
+from kubectl_kres.reports.explain.explain import analyse, analysis_of, list_unseen, verdict_and_sentences
 from kubectl_kres.reports.explain.object_state import object_state
-from kubectl_kres.reports.pod.events import ready_of, state_of, waiting_pod
-from kubectl_kres.reports.pod.manifest_source import maker_of, start_of_live
-from kubectl_kres.reports.pod.needs import PodOrigin, origin_of
-from kubectl_kres.reports.pod.resource_view import beside_template, signature
+from kubectl_kres.reports.pod.events import ready_text, state_of, waiting_pod
+from kubectl_kres.reports.pod.manifest_source import find_live_manifest, find_maker
+from kubectl_kres.reports.pod.needs import PodOrigin, pod_origin
+from kubectl_kres.reports.pod.resource_view import instance_key, signature
 from kubectl_kres.reports.pod.values import names_of
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -81,7 +81,7 @@ class Outlines:
         if isinstance(stored, Pod) and not waits and object_behind(self._store, subject) is None:
             outline = self._pod(subject, stored)
         else:
-            failed_reads = unseen_of(self._store, subject)
+            failed_reads = list_unseen(self._store, subject)
             outline = _set_unseen(self._evaluate_subject(subject, failed_reads), failed_reads)
         run_state = outline.run_state if stored is not None else None
         if isinstance(stored, Pod):
@@ -89,7 +89,7 @@ class Outlines:
         return structs.replace(
             outline,
             subject=ref,
-            ready=ready_of(ref.kind, stored, run_state),
+            ready=ready_text(ref.kind, stored, run_state),
             state=state_of(ref.kind, stored) or outline.state,
             run_state=run_state,
             nodes=self._nodes(ref, stored) if run_state is not None and run_state.reason == "NoNode" else None,
@@ -104,7 +104,7 @@ class Outlines:
 
     def _pod(self, subject: Subject, pod: Pod) -> Outline:
         """Return the line of a live pod that no run made."""
-        store, origin, ref = self._store, origin_of(pod), subject.ref
+        store, origin, ref = self._store, pod_origin(pod), subject.ref
         beside = store.revision_beside("Pod")
         if beside != self._other_changes:
             self._failed_reads.clear()
@@ -112,19 +112,19 @@ class Outlines:
             self._other_changes = beside
         # Of a pod that waits for a node, all pods were wanted, too.
         alone = origin.waits or not store.covered(ReadRequest("Pod", ref.namespace, ref.name)).is_known
-        key = origin, beside_template(pod)
+        key = origin, instance_key(pod)
         outline = None if alone else self._of_origin.get(key)
         if outline is None:
             failed_reads = None if alone else self._failed_reads.get(origin)
             if failed_reads is None:
-                failed_reads = unseen_of(store, subject)
+                failed_reads = list_unseen(store, subject)
                 if not alone:
                     self._failed_reads.store_answer(origin, failed_reads)
             namespace_policies = policies(store, ref.namespace, self._options.server)
             outline = _set_unseen(
                 self._find_cached_outline(subject, pod, namespace_policies, failed_reads), failed_reads
             )
-            if not alone and maker_of(store, pod) is not None:
+            if not alone and find_maker(store, pod) is not None:
                 self._of_origin.store_answer(key, outline)
         return outline
 
@@ -132,7 +132,7 @@ class Outlines:
         self, subject: Subject, pod: Pod, policies: NamespacePolicies, failed_reads: tuple[FailedRead, ...]
     ) -> Outline:
         """Return the line of a pod, from the cache if one like it was evaluated."""
-        manifest = start_of_live(self._store, pod)
+        manifest = find_live_manifest(self._store, pod)
         key = (subject.ref.namespace, *signature(manifest, pod))
         last = self._answers.get(key)
         if last is None or last[0] is not policies:
@@ -188,7 +188,7 @@ def _build_outline(
     return Outline(
         subject.ref,
         verdict,
-        qos.class_of(draft) if draft is not None else "",
+        qos.compute_class(draft) if draft is not None else "",
         remedy,
         names={"spec": "the pod level", **names_of(analysis.manifest.pod)} if verdict.findings else {},
         replicas=replicas,

@@ -22,7 +22,7 @@ from kubectl_kres.admission.request.update import update
 from kubectl_kres.admission.request.volume_claims import with_default_class
 from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import LimitRange, ManagedMetadata, ObjectRef, ResourceQuota, on_wire
+from kubectl_kres.model.objects import LimitRange, ManagedMetadata, ObjectRef, ResourceQuota, to_wire
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
 from kubectl_kres.provenance.journal import Assumption, Source
 from kubectl_kres.quantity import Quantity
@@ -60,7 +60,7 @@ def policy_needs(store: Store, subject: explanation.Subject) -> tuple[ReadReques
     more_reads = _system_read_requests(store, ref.name) if ref.kind == "Namespace" else ()
     item = store.get(ref.kind, ref.name, ref.namespace) if ref in store.files else None
     classes = storage_needs(store, ref.namespace, [item]) if isinstance(item, PersistentVolumeClaim) else ()
-    if isinstance(item, PersistentVolumeClaim) and (before := counted_before(store, ref)) is not None:
+    if isinstance(item, PersistentVolumeClaim) and (before := find_replaced_object(store, ref)) is not None:
         grows = item.spec.resources != before.spec.resources
         classes = (*classes, ReadRequest("StorageClass")) if grows else classes
     return tuple(
@@ -259,7 +259,7 @@ def _explain_counted_object(context: _NamespaceContext) -> PolicyExplanation:
     item, policies, server = context.item, context.policies.policies, context.options.server
     stored = context.ref not in context.store.files
     evaluated = Policies(policies.limits) if stored else policies
-    before = None if stored else counted_before(context.store, context.ref)
+    before = None if stored else find_replaced_object(context.store, context.ref)
     assert isinstance(item, PersistentVolumeClaim | Service | ResourceClaim)
     outcomes = _outcomes(context, item, before, evaluated)
     counted = with_default_class(item, policies) if isinstance(item, PersistentVolumeClaim) and not stored else item
@@ -297,10 +297,10 @@ def _outcomes(context: _NamespaceContext, item: Any, before: Any, evaluated: Pol
 
 def _build_raw_object(item: Any, ref: ObjectRef) -> dict[str, Any]:
     kind = BY_KIND[ref.kind]
-    return {**on_wire(item), "kind": kind.kind, "apiVersion": kind.api_version}
+    return {**to_wire(item), "kind": kind.kind, "apiVersion": kind.api_version}
 
 
-def counted_before(store: Store, ref: ObjectRef) -> Any:
+def find_replaced_object(store: Store, ref: ObjectRef) -> Any:
     """Return the stored object that one of a file replaces; None: there is none, or it is not known."""
     return store.beneath.get(ref) or (store.get(ref.kind, ref.name, ref.namespace) if ref not in store.files else None)
 
@@ -353,7 +353,7 @@ def _find_policy_verdict(
         return None, (), ()
     # A quota does not count itself, and what exists already costs nothing.
     own_fault = context.ref.name if context.ref.kind == "ResourceQuota" else ""
-    new = counted_before(context.store, context.ref) is None
+    new = find_replaced_object(context.store, context.ref) is None
     quotas = tuple(quota for quota in context.policies.policies.quotas if new and quota.name != own_fault)
     outcomes = create(_raw(context.ref.kind, context.item), Policies(quotas=quotas), context.options.server)
     allowed = all(outcome.allowed for outcome in outcomes)

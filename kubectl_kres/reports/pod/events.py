@@ -28,7 +28,7 @@ _EVENTS = {"FailedCreate", "FailedScheduling", "Evicted", "OOMKilling", "FailedD
 _MOST = 20
 
 
-def of_pod(pod: Pod) -> Iterator[Fact]:
+def pod_facts(pod: Pod) -> Iterator[Fact]:
     """Yield evictions, scheduling, deferred resizes and out-of-memory ends of one pod."""
     source = Source("Pod", pod.metadata.name, pod.metadata.namespace)
     if pod.status.reason:
@@ -60,7 +60,7 @@ def _of_condition(condition: Condition, source: Source) -> Fact:
     return Fact(condition.reason or condition.type, text, field_source, condition.last_transition_time or "")
 
 
-def of_workload(store: Store, kind: str, workload: Workload) -> tuple[Fact, ...]:
+def workload_facts(store: Store, kind: str, workload: Workload) -> tuple[Fact, ...]:
     """Return the facts about a workload: failed creations, then conditions, then the states of its pods, each newest
     first.
     """
@@ -72,7 +72,7 @@ def of_workload(store: Store, kind: str, workload: Workload) -> tuple[Fact, ...]
         facts += stuck_facts(owner_kind, owner)
     for child, name in sorted(family):
         if child == "Pod" and isinstance(pod := store.get(child, name, namespace), Pod):
-            facts += of_pod(pod)
+            facts += pod_facts(pod)
     return _merge_facts(facts)
 
 
@@ -181,7 +181,7 @@ def _find_first_time(*facts: Fact) -> str:
     return first if first < max((fact.time for fact in facts), default="") else ""
 
 
-def refused_since(facts: Iterable[Fact]) -> str:
+def refusal_start_text(facts: Iterable[Fact]) -> str:
     """Return since when pods are refused, as far as it is recorded; empty where nothing is."""
     times = [time for fact in facts if fact.reason == "FailedCreate" and (time := fact.first or fact.time)]
     return min(times, default="")
@@ -272,7 +272,7 @@ def blocking_event(facts: Iterable[Fact], *, claims: bool = False) -> str:
 _USUAL = {"Completed", "ContainerCreating", "PodInitializing"}
 
 
-def ready_of(kind: str, value: object, run_state: RunState | None = None) -> str:
+def ready_text(kind: str, value: object, run_state: RunState | None = None) -> str:
     """Return ``2/3`` as kubectl get prints it; empty for objects without pods of their own. ``run_state``: what its
     pods say, which counts where its controller has not written a status for this generation yet.
     """

@@ -22,7 +22,7 @@ from kubectl_kres.store.store import ReadRequest, Store
 Maker = Workload | ControllerRevision
 
 
-def start_of(store: Store, subject: Subject) -> PodManifest:
+def find_manifest(store: Store, subject: Subject) -> PodManifest:
     """Return the manifest to start from. Raises NotFound or Forbidden if the object cannot be read, UsageError if it
     holds no template.
     """
@@ -33,7 +33,7 @@ def start_of(store: Store, subject: Subject) -> PodManifest:
     if result is None:
         raise missing_error(store, subject)
     if isinstance(result, Pod):
-        return start_of_live(store, result)
+        return find_live_manifest(store, result)
     if not isinstance(result, Workload):
         raise UsageError(f"{ref.kind} holds no pod template", hint="explain takes pods and what makes pods")
     path, template = template_of(result)
@@ -82,7 +82,7 @@ def _from_file(subject: Subject) -> PodManifest:
     return PodManifest(pod, source, f"{path}.", f"its template{file_text}")
 
 
-def start_of_live(store: Store, live: Pod) -> PodManifest:
+def find_live_manifest(store: Store, live: Pod) -> PodManifest:
     """Return the template or revision that made a live pod, else its last applied configuration, else the pod
     itself.
     """
@@ -111,9 +111,10 @@ def _pod_like(live: Pod, template: PodTemplateSpec) -> Pod:
     return Pod(live.metadata, spec)
 
 
-def maker_of(store: Store, live: Pod) -> Maker | None:
-    """Return the object whose template made a live pod, where it is known; ``start_of_live`` needs nothing else beside
-    the pod.
+def find_maker(store: Store, live: Pod) -> Maker | None:
+    """Return the object whose template made a live pod, where it is known.
+
+    ``find_live_manifest`` needs nothing else beside the pod.
     """
     kind, name = controller(live)
     if kind in TEMPLATE_OWNERS:
@@ -127,7 +128,7 @@ def maker_of(store: Store, live: Pod) -> Maker | None:
 
 
 def _of_maker(store: Store, live: Pod) -> PodManifest | None:
-    maker = maker_of(store, live)
+    maker = find_maker(store, live)
     if maker is None:
         return None
     kind, name = controller(live)

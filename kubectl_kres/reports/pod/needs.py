@@ -138,7 +138,7 @@ class PodOrigin(NamedTuple):
     starts: bool = False
 
 
-def origin_of(pod: Pod) -> PodOrigin:
+def pod_origin(pod: Pod) -> PodOrigin:
     """``kind`` and ``owner`` are those of the controller, ``revision`` is its label; each empty if there is none."""
     spec, metadata = pod.spec, pod.metadata
     revision = (metadata.labels or {}).get(_REVISION, "")

@@ -219,11 +219,16 @@ def _admit_claims(
     Raises Unparsable. Source: stateful_pod_control.go createPersistentVolumeClaims, which goes on after a refusal.
     """
     from kubectl_kres.admission.request.pod_objects import prefix_paths
-    from kubectl_kres.admission.request.volume_claims import admit_claim, made_claim, with_default_class, with_review
+    from kubectl_kres.admission.request.volume_claims import (
+        admit_claim,
+        review_made_claim,
+        with_default_class,
+        with_review,
+    )
 
     refusals: dict[str, Refusal] = {}
     costs: list[QuotaCharge] = []
-    made = [(claim.path, *made_claim(claim.claim, policies, server)) for claim in new]
+    made = [(claim.path, *review_made_claim(claim.claim, policies, server)) for claim in new]
     for last in range(len(new)) if len(new) <= _MOST_ORDERED else (len(new) - 1,):
         quotas, costs = policies.quotas, []
         for path, claim, review in (*made[:last], *made[last + 1 :], made[last]):

@@ -19,7 +19,7 @@ from kubectl_kres.reports.common.analysis import PodManifest
 _ENCODER = msgspec.msgpack.Encoder()
 
 
-def as_written(pod: Pod) -> dict[str, Any]:
+def written_pod(pod: Pod) -> dict[str, Any]:
     """Return the counterpart of ``admission.request.new_pod.stored_pod``: the same shape, quantities as they stand."""
     metadata: dict[str, Any] = {"name": pod.metadata.name or pod.metadata.generate_name}
     annotation = (pod.metadata.annotations or {}).get(ANNOTATION)
@@ -99,7 +99,7 @@ def signature(manifest: PodManifest, live: Pod) -> tuple[bytes, bytes]:
     return _ENCODER.encode(structs.replace(manifest.pod.spec, node_name="")), _ENCODER.encode(result)
 
 
-def beside_template(live: Pod) -> bytes:
+def instance_key(live: Pod) -> bytes:
     """Return the same of a pod whose template is known: the fields that do not come from it, and the live values."""
     spec = live.spec
     result = (spec.containers, spec.init_containers, spec.resources)

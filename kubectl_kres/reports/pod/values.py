@@ -8,7 +8,7 @@ from typing import Any
 
 from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot
 from kubectl_kres.admission.base.outcome import Outcome
-from kubectl_kres.admission.pod.aggregate import both_sums, explain_total, of_pod
+from kubectl_kres.admission.pod.aggregate import both_sums, explain_total, sum_pod
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.objects import ManagedFields, ManagedMetadata, Raw
 from kubectl_kres.model.pod import Container as PodContainer
@@ -280,7 +280,7 @@ def _is_same_amount(a: str | None, b: str | None) -> bool:
 
 def totals(draft: Draft) -> Iterator[Total]:
     """Yield the effective requests and limits of the pod, cpu and memory first."""
-    sums = {side: of_pod(draft, side) for side in SIDES}
+    sums = {side: sum_pod(draft, side) for side in SIDES}
     parts = {side: both_sums(draft, side) for side in SIDES}
     names = sorted({name for values in sums.values() for name in values}, key=lambda n: (n != "cpu", n != "memory", n))
     for name in names:

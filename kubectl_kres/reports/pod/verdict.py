@@ -58,14 +58,14 @@ class NeededPods(Struct, frozen=True):
 ITSELF: Final = NeededPods()
 
 
-def word_of(verdict: Verdict) -> OutcomeWord:
+def outcome_word(verdict: Verdict) -> OutcomeWord:
     """Return the word without ``as-far-as-seen``."""
     return cast("OutcomeWord", verdict.outcome.removesuffix(AS_FAR_AS_SEEN))
 
 
 def is_negative(verdict: Verdict) -> bool:
     """Return whether the verdict is one at which a gate must fail."""
-    return word_of(verdict) in NEGATIVE
+    return outcome_word(verdict) in NEGATIVE
 
 
 def verdict_of(outcomes: Sequence[Outcome]) -> Verdict:

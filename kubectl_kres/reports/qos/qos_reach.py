@@ -9,11 +9,11 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot
 from kubectl_kres.admission.base.outcome import Outcome, Server
-from kubectl_kres.admission.pod.aggregate import CONSIDERED, class_of, deciding_slots, of_containers
+from kubectl_kres.admission.pod.aggregate import CONSIDERED, compute_class, deciding_slots, sum_containers
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity, maximum, parse, quantity_of
-from kubectl_kres.reports.common.last_editor import FieldEdit, ManifestEdit, apply_edits, edit_of, manifest_value
+from kubectl_kres.reports.common.last_editor import FieldEdit, ManifestEdit, apply_edits, build_edit, manifest_value
 from kubectl_kres.reports.common.parts import Record
 
 CLASSES = ("Guaranteed", "Burstable", "BestEffort")
@@ -55,7 +55,9 @@ QosChange = list[ManifestEdit]
 
 def find_reach(case: AdmittedPod, name: str) -> ClassChange:
     """Return the admitted change with the fewest edits; if none is admitted, the shortest of the refused ones."""
-    reaches = [_try_change(case, name, [put for put in edits if edit_of(case.pod, put)]) for edits in _WAYS[name](case)]
+    reaches = [
+        _try_change(case, name, [put for put in edits if build_edit(case.pod, put)]) for edits in _WAYS[name](case)
+    ]
     return min((reach for reach in reaches if reach is not None), key=_reach_sort_key, default=ClassChange(name, ()))
 
 
@@ -72,7 +74,7 @@ def _try_change(case: AdmittedPod, name: str, reach_edits: QosChange) -> ClassCh
     while fewer is not None:  # an edit can be needless only once another one is left out
         reach_edits, text = fewer
         fewer = _without_needless(case, name, reach_edits, text)
-    edits = tuple(edit for edit in (edit_of(case.pod, put) for put in reach_edits) if edit)
+    edits = tuple(edit for edit in (build_edit(case.pod, put) for put in reach_edits) if edit)
     gated = case.draft.pod is None and _leveling(edits) and not _by_default(case.server, _LEVEL_GATE)
     return ClassChange(name, edits, text, _LEVEL_GATE if gated else "")
 
@@ -92,7 +94,7 @@ def _without_needless(case: AdmittedPod, name: str, edits: QosChange, text: str)
 def _refusal(case: AdmittedPod, name: str, edits: QosChange) -> str | None:
     """Return the server's refusal of the pod, empty if it is admitted; None if it is of another class."""
     outcomes = case.again(apply_edits(case.pod, edits))
-    if any(outcome.draft is None or class_of(outcome.draft) != name for outcome in outcomes):
+    if any(outcome.draft is None or compute_class(outcome.draft) != name for outcome in outcomes):
         return None
     return next((outcome.message for outcome in outcomes if not outcome.allowed), "")
 
@@ -159,7 +161,7 @@ def _missing_value_edits(case: AdmittedPod, slot: Slot, resource: str, *, full: 
     free = not value
     value = value or _example(case, resource)
     yield ManifestEdit(slot.path, "limits", resource, value, free)
-    sums = of_containers(case.draft.containers, case.draft.inits, "requests") if slot.role == "pod" and full else {}
+    sums = sum_containers(case.draft.containers, case.draft.inits, "requests") if slot.role == "pod" and full else {}
     if manifest_value(case.pod, slot.path, "requests", resource) is not None or sums.get(resource, value) != value:
         yield ManifestEdit(slot.path, "requests", resource, value, free)
 
@@ -178,7 +180,7 @@ def _floor(case: AdmittedPod, slot: Slot, resource: str) -> Quantity:
     if slot.role != "pod":
         return ZERO
     containers, inits = case.draft.containers, case.draft.inits
-    requests, limits = (of_containers(containers, inits, side).get(resource, ZERO) for side in reversed(SIDES))
+    requests, limits = (sum_containers(containers, inits, side).get(resource, ZERO) for side in reversed(SIDES))
     return maximum(requests, limits)
 
 

@@ -24,9 +24,9 @@ from kubectl_kres.admission.kubelet import (
     unassigned_memory,
 )
 from kubectl_kres.admission.pod import aggregate as qos
-from kubectl_kres.admission.pod.aggregate import CONSIDERED, of_containers
+from kubectl_kres.admission.pod.aggregate import CONSIDERED, sum_containers
 from kubectl_kres.admission.pod.defaulting import decoded_draft
-from kubectl_kres.admission.request.new_pod import brought_class
+from kubectl_kres.admission.request.new_pod import initial_qos_class
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Node, Pod
 from kubectl_kres.provenance.journal import Assumption
@@ -35,7 +35,7 @@ from kubectl_kres.reports.common.answer_cache import AnswerCache
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, find_unread
 from kubectl_kres.reports.common.parts import Record, node_of
-from kubectl_kres.reports.common.system import kinds_of, maker_of, systems
+from kubectl_kres.reports.common.system import kinds_of, pod_maker, systems
 from kubectl_kres.reports.explain.explain import Analysis, analysis_from, analysis_of
 from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.needs import needs_with_node
@@ -97,7 +97,7 @@ class Cgroups(Record, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def machine_of(node: Node | None, version: int, driver: Driver) -> KubeletNode:
+def kubelet_node(node: Node | None, version: int, driver: Driver) -> KubeletNode:
     """Return the node as far as it is known: its memory and its sizes of huge pages."""
     if node is None:
         return KubeletNode(version, driver)
@@ -111,7 +111,7 @@ def _bytes(quantity: Quantity | None) -> int:
     return 0 if quantity is None else quantity.value()
 
 
-def tree_of(draft: Draft, qos_class: str, machine: KubeletNode, uid: str) -> Cgroups:
+def build_cgroups(draft: Draft, qos_class: str, machine: KubeletNode, uid: str) -> Cgroups:
     """Return the cgroups of a pod. ``qos_class``: the stored one. ``uid`` empty: the pod does not exist yet."""
     root = cgroups(draft, qos_class, machine, uid=uid or "UID")
     names = [slot.name for slot in (*draft.inits, *draft.containers)]
@@ -152,7 +152,7 @@ def _list_shared_limits(draft: Draft) -> Iterator[Shared]:
         if not limit:
             continue
         own_limits = [(slot.name, slot.limits[resource]) for slot in running if slot.limits.get(resource)]
-        total = of_containers(running, (), "limits").get(resource)
+        total = sum_containers(running, (), "limits").get(resource)
         yield Shared(
             resource,
             str(limit),
@@ -281,7 +281,7 @@ def quality(
         return None
     manifest, policies = analysis.manifest, analysis.policies
     live, node = manifest.live, node_of(store, manifest.live) if manifest.live is not None else None
-    machine = machine_of(node, version or 2, driver)
+    machine = kubelet_node(node, version or 2, driver)
     running, stored = _running_draft(live, draft, quality.live_class or quality.qos.name, options.server)
 
     def quality_of(pod: Pod) -> tuple[Outcome, ...]:
@@ -308,7 +308,7 @@ def quality(
         tuple(_scores(running, stored, machine)),
         live.spec.node_name if live is not None else "",
         machine.memory,
-        tree_of(running, stored, machine, live.metadata.uid if live is not None else "") if version else None,
+        build_cgroups(running, stored, machine, live.metadata.uid if live is not None else "") if version else None,
         (
             *supposed,
             *policies.assumptions,
@@ -326,10 +326,10 @@ def _class_reaches(
     store: Store, subject: Subject, options: EvaluationOptions, case: AdmittedPod, analysis: Analysis
 ) -> tuple[ClassChange, ...]:
     """Return the changes to the other classes; for a run those of its Task, since nobody writes its pod."""
-    maker = maker_of(analysis)
+    maker = pod_maker(analysis)
     if maker is not None:
         return tuple(maker.reach(store, subject, options, case.draft))
-    now = qos.class_of(case.draft)
+    now = qos.compute_class(case.draft)
     return tuple(find_reach(case, name) for name in CLASSES if name != now)
 
 
@@ -360,17 +360,17 @@ def _brief(
     live = analysis.manifest.live
     if live is not None and _has_unread_limits(live, failed_reads):
         draft = _running_draft(live, draft, "", server)[0]
-    brought = brought_class(analysis.manifest.pod, server) if live is None else ""
+    brought = initial_qos_class(analysis.manifest.pod, server) if live is None else ""
     qos_class = qos.explain(draft, brought)
     others = (
         set()
         if brought
-        else {qos.class_of(outcome.draft) for outcome in analysis.outcomes if outcome.draft is not None}
+        else {qos.compute_class(outcome.draft) for outcome in analysis.outcomes if outcome.draft is not None}
         - {qos_class.name}
     )
     stored = ""
     if live is not None:
-        stored = live.status.qos_class or qos.class_of(draft_pod(live, server))
+        stored = live.status.qos_class or qos.compute_class(draft_pod(live, server))
     refused = next((outcome.message for outcome in analysis.outcomes if not outcome.allowed), "")
     return PodQos(
         subject.ref,

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import Quantities, draft_pod
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.admission.pod.aggregate import add_into, class_of, of_stored_pod
+from kubectl_kres.admission.pod.aggregate import add_into, compute_class, sum_stored_pod
 from kubectl_kres.admission.quota.usage import is_terminal
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import Quantity
@@ -50,8 +50,8 @@ def amounts(pod: Pod, server: Server) -> PodAmounts:
     """Return the amounts that a quota without scopes counts while the pod runs."""
     draft = draft_pod(pod, server)
     stored = pod.status.qos_class
-    requests, limits = (of_stored_pod(draft, pod.status, side) for side in ("requests", "limits"))
-    return PodAmounts(stored if stored in CLASSES else class_of(draft), requests, limits)
+    requests, limits = (sum_stored_pod(draft, pod.status, side) for side in ("requests", "limits"))
+    return PodAmounts(stored if stored in CLASSES else compute_class(draft), requests, limits)
 
 
 class AlikeAmounts:

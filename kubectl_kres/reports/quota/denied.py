@@ -85,12 +85,12 @@ def subjects_of(store: Store, namespace: str) -> Iterator[Subject]:
     """Return all subjects: workloads by kind, then the objects of systems. ``namespace`` empty: all."""
     for kind in ASKED:
         for item in store.all(kind, namespace or None):
-            if stands_alone(item):
+            if is_top_level(item):
                 yield Subject(ObjectRef(kind, item.metadata.name, item.metadata.namespace), BY_KIND[kind])
     yield from (Subject(ref, BY_KIND[ref.kind]) for ref, _ in waiting_objects(store, namespace))
 
 
-def stands_alone(workload: Workload) -> bool:
+def is_top_level(workload: Workload) -> bool:
     """Return whether no other subject makes this workload."""
     return controller(workload)[0] not in KINDS
 

@@ -20,14 +20,14 @@ from kubectl_kres.reports.common.explanation import (
     RunState,
     Subject,
     Verdict,
-    is_held_up,
     manifest_workload,
+    waits_or_fails,
 )
 from kubectl_kres.reports.common.parts import NodeReport, Record, Remedy
 from kubectl_kres.reports.common.replicas import Replicas, pods_of
 from kubectl_kres.reports.explain.explain import analysis_of_another, build_explanation
-from kubectl_kres.reports.rollout.rolling_update import RolloutResult, if_started, under_way
-from kubectl_kres.reports.rollout.wanted_pods import pods_in_a_row, smallest_count
+from kubectl_kres.reports.rollout.rolling_update import RolloutResult, if_started, rollout_in_progress
+from kubectl_kres.reports.rollout.wanted_pods import count_admitted_pods, smallest_count
 from kubectl_kres.store.store import Store
 
 #: fits: with its whole surge. slow: with fewer surge pods at a time. shrinking: no surge pod fits, it completes as old
@@ -115,7 +115,7 @@ class Fit(Record, frozen=True):
     @property
     def all_fit(self) -> bool:
         """Whether everything fits, and nothing that exists waits or fails."""
-        return self.enough and self.finds_nodes and not is_held_up(self.run_state)
+        return self.enough and self.finds_nodes and not waits_or_fails(self.run_state)
 
 
 def fit(store: Store, subject: Subject, options: EvaluationOptions) -> Fit:
@@ -126,14 +126,14 @@ def fit(store: Store, subject: Subject, options: EvaluationOptions) -> Fit:
     """
     analysis = analysis_of_another(store, subject, options)
     explanation = build_explanation(store, subject, options, analysis)
-    counts = [pods_in_a_row(outcome, analysis) for outcome in analysis.outcomes]
+    counts = [count_admitted_pods(outcome, analysis) for outcome in analysis.outcomes]
     fits, maximum = smallest_count(counts), _largest_count(counts)
     workload = analysis.manifest.owner or manifest_workload(subject)
     replicas = pods_of(store, subject.ref.kind, workload) if isinstance(workload, Workload) else None
     unread = any(failed_read.kind == "ResourceQuota" for failed_read in explanation.unseen)
     known = None if unread else replicas
     room = fits if fits is not None else known.missing_pods + known.surge if known is not None else 0
-    begun = under_way(store, subject, analysis, known) if known is not None else None
+    begun = rollout_in_progress(store, subject, analysis, known) if known is not None else None
     later = if_started(store, subject, analysis, known) if known is not None and begun is None else None
     if known is not None and later is not None and not (known.existing or later.complete):
         # There is no old pod that a rollout could wait for: what is missing is reported by itself.

@@ -19,7 +19,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import LimitRange, LimitRangeItem, ObjectRef, ResourceQuota
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity
-from kubectl_kres.reports.common.effective_policies import extended_of, with_assumed_status
+from kubectl_kres.reports.common.effective_policies import extended_resources, with_assumed_status
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, find_unread
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.resource_lists import percent_of, scope_words
@@ -142,7 +142,9 @@ def _report(
     )
     return QuotaReport(
         ObjectRef("ResourceQuota", meta.name, meta.namespace),
-        _recount_uses(uses, quota, whole, options, extended_of(store), texts=not is_assumed) if recounted else uses,
+        _recount_uses(uses, quota, whole, options, extended_resources(store), texts=not is_assumed)
+        if recounted
+        else uses,
         scopes=scope_words(quota.spec),
         enforced=bool(quota.status.hard) or not hard or bool(faults),
         supposed=is_assumed,

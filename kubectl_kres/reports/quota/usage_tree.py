@@ -14,7 +14,7 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Draft, Quantities, draft_pod
 from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.admission.pod.aggregate import add_into, explain_total, of_pod
+from kubectl_kres.admission.pod.aggregate import add_into, explain_total, sum_pod
 from kubectl_kres.admission.quota import quota_admission
 from kubectl_kres.admission.quota.usage import DEVICES, IGNORED, may_count_devices
 from kubectl_kres.errors import KresError
@@ -23,13 +23,13 @@ from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Source, Term
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.effective_policies import extended_of
+from kubectl_kres.reports.common.effective_policies import extended_resources
 from kubectl_kres.reports.common.explanation import EvaluationOptions, ResourceValue, Subject
 from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.replicas import controller
 from kubectl_kres.reports.explain.explain import analysis_of
-from kubectl_kres.reports.pod.needs import PodOrigin, list_read_requests, origin_of
-from kubectl_kres.reports.pod.resource_view import beside_template
+from kubectl_kres.reports.pod.needs import PodOrigin, list_read_requests, pod_origin
+from kubectl_kres.reports.pod.resource_view import instance_key
 from kubectl_kres.reports.pod.values import ValueTable
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -93,13 +93,13 @@ def objects_of(
     """
     now = datetime.fromisoformat(options.now) if options.now else None
     pods = quota_admission.PodRequests(options.server, now)
-    of_other = partial(quota_admission.request_of, server=options.server, now=now, extended=extended_of(store))
+    of_other = partial(quota_admission.request_of, server=options.server, now=now, extended=extended_resources(store))
     return {
         kind.qualified_name: tuple(
             CountedAmounts(item, pods.request_of(item) if isinstance(item, Pod) else of_other(item))
             for item in store.all(kind.kind, namespace)
         )
-        if store.covered(ReadRequest(kind.kind, namespace)).is_held
+        if store.covered(ReadRequest(kind.kind, namespace)).has_all_objects
         and (
             kind.qualified_name != quota_admission.RESOURCE_CLAIMS or store.covered(ReadRequest("DeviceClass")).is_known
         )
@@ -263,7 +263,7 @@ def setter_needs(store: Store, space: str) -> Iterator[ReadRequest]:
     """Yield the reads that say what set the values of pods of a namespace, as far as they are known by now."""
     met: set[PodOrigin] = set()
     for pod in store.all("Pod", space):
-        origin = origin_of(pod)
+        origin = pod_origin(pod)
         if origin in met:
             continue
         met.add(origin)
@@ -322,7 +322,7 @@ class _Setters:
             yield UsageNode(name, amounts, role=role, set_by=set_by[holder])
 
     def _find_pod_values(self, pod: Pod) -> Mapping[str, _Value]:
-        key = pod.metadata.namespace, *controller(pod), beside_template(pod)
+        key = pod.metadata.namespace, *controller(pod), instance_key(pod)
         if key not in self._value_cache:
             ref = ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace)
             self._value_cache[key] = self._values_of(Subject(ref, BY_KIND["Pod"]))
@@ -355,7 +355,7 @@ def _terms(draft: Draft, name: str) -> Iterator[Term]:
     elif not dot or side not in _SIDES:
         return
     known: Any = side
-    value = of_pod(draft, known).get(resource)
+    value = sum_pod(draft, known).get(resource)
     if value is None:
         return
     yield from (term for term in explain_total(draft, known, resource, value).terms if term.kept)

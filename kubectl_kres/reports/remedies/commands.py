@@ -205,18 +205,18 @@ _MANAGED_BY = "app.kubernetes.io/managed-by"
 _PEOPLE = frozenset({"", "kubectl", "manual", "kustomize"})
 
 
-def keeper(metadata: Metadata) -> str:
+def manager_sentence(metadata: Metadata) -> str:
     """Return a sentence on who manages the object and what to change instead; empty: nobody does."""
     return _find_owner(metadata) or _find_labelled_manager(metadata) or _find_field_manager(metadata)
 
 
-def keeper_of(ref: ObjectRef, metadata: Metadata) -> str:
+def named_manager_sentence(ref: ObjectRef, metadata: Metadata) -> str:
     """The same sentence with the name of the object."""
-    return named_owner(keeper(metadata), str(ref))
+    return named_owner(manager_sentence(metadata), str(ref))
 
 
 def named_owner(sentence: str, names: str) -> str:
-    """A sentence of ``keeper`` with the objects that it is about in place of ``it``."""
+    """A sentence of ``manager_sentence`` with the objects that it is about in place of ``it``."""
     return sentence.replace(" owns it", f" owns {names}", 1)
 
 

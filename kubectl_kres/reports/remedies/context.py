@@ -13,7 +13,7 @@ from msgspec import Struct
 from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot
 from kubectl_kres.admission.base.outcome import Finding, Outcome
 from kubectl_kres.admission.limitrange import Limits, pod_sums
-from kubectl_kres.admission.pod.aggregate import of_containers
+from kubectl_kres.admission.pod.aggregate import sum_containers
 from kubectl_kres.provenance.journal import Check, Journal, Set, Source
 from kubectl_kres.quantity import ZERO, Quantity, parse
 
@@ -179,7 +179,7 @@ def quota_excess(finding: Finding) -> QuotaExcess | None:
     return QuotaExcess(parse(finding.used), parse(finding.asked), parse(finding.limit))
 
 
-def asking_less(resource: str, overrun: QuotaExcess) -> str:
+def lower_request_clause(resource: str, overrun: QuotaExcess) -> str:
     """Return the end of a sentence that asks for less; empty where nothing is left, and for a pod, which cannot be less
     than one.
     """
@@ -268,11 +268,11 @@ class RemedyContext:
         ]
         return min(pairs, key=lambda most: most.quantity.nano, default=None)
 
-    def in_sum(self) -> Quantity:
+    def container_sum(self) -> Quantity:
         """Return the sum of the containers' requests."""
         if self.draft is None:
             return ZERO
-        return of_containers(self.draft.containers, self.draft.inits, "requests").get(self.finding.resource, ZERO)
+        return sum_containers(self.draft.containers, self.draft.inits, "requests").get(self.finding.resource, ZERO)
 
 
 #: What to say of one group of findings.
@@ -349,7 +349,7 @@ def _in_sum(draft: Draft, bounds: Mapping[str, LimitBound | None], name: str) ->
         bound = bounds.get(slot.path)
         return Slot(slot.path, slot.name, slot.role, {}, {} if bound is None else {name: bound.quantity})
 
-    return of_containers(map(bounded, draft.containers), [*map(bounded, draft.inits)], "requests").get(name)
+    return sum_containers(map(bounded, draft.containers), [*map(bounded, draft.inits)], "requests").get(name)
 
 
 def _refs(bounds: Iterable[LimitBound | None]) -> str:
@@ -382,7 +382,7 @@ def _format_value_owner(case: RemedyContext, after: BoundsFit) -> str:
     level = case.draft.pod if case.draft is not None else None
     if level is None or not any(case.finding.resource in level.amounts_of(side) for side in SIDES):
         return "the containers, in sum,"
-    low = after.request is not None and after.request < case.in_sum()
+    low = after.request is not None and after.request < case.container_sum()
     return "the pod level and of the containers, in sum," if low else "the pod level"
 
 

@@ -18,7 +18,7 @@ from kubectl_kres.reports.remedies.pods import (
     PodFaults,
     Rival,
     cost_beside,
-    judge,
+    evaluate_pod,
     objects_price,
     same_template,
 )
@@ -36,7 +36,7 @@ def claim_prices(
         for claim in of_pod:
             total = quota_admission.with_price(
                 total,
-                quota_admission.price_of(
+                quota_admission.sum_price(
                     quota_admission.charges(quota_admission.claim_request(claim, server), policies.quotas)
                 ),
             )
@@ -44,7 +44,7 @@ def claim_prices(
     return tuple(result)
 
 
-def plan_of(
+def build_rollout_plan(
     owned_pods: OwnedPods, pod: Pod, evaluated: PodFaults, policies: Policies, server: Server
 ) -> tuple[RolloutPlan, dict[quota_admission.Key, int]]:
     """Return the controller's plan where ``pod`` is its template, and what the quotas count before. Raises Unparsable.
@@ -53,7 +53,7 @@ def plan_of(
     """
     used, _ = quota_admission.amounts(policies.quotas)
     once = (
-        quota_admission.price_of(
+        quota_admission.sum_price(
             quota_admission.charges(quota_admission.count_request(owned_pods.counted, "new"), policies.quotas)
         )
         if owned_pods.counted
@@ -77,7 +77,7 @@ def plan_of(
     # Where only some orders of LimitRanges refuse, more pods of an older template may come meanwhile.
     costs = PodCosts({NEW: price, _THERE: back}, {} if evaluated.faults else {NEW: NEW})
     for template, other in enumerate(others, 1):
-        older = judge(other.pod, policies, server)
+        older = evaluate_pod(other.pod, policies, server)
         new_price = older.price or other.back or price
         gone = (
             quota_admission.with_price(other.back, cost_beside(other.pod, policies, server))
@@ -152,5 +152,5 @@ def needed_room(plan: RolloutPlan) -> Iterator[quota_admission.Key]:
 def plan_of_rival(rival: Rival, policies: Policies, server: Server) -> RolloutPlan:
     """Return the plan of another workload's controller. Raises Unparsable."""
     if rival.last_faults is None or rival.last_faults[0] is not policies:
-        rival.last_faults = policies, judge(rival.pod, policies, server)
-    return plan_of(rival.owned_pods, rival.pod, rival.last_faults[1], policies, server)[0]
+        rival.last_faults = policies, evaluate_pod(rival.pod, policies, server)
+    return build_rollout_plan(rival.owned_pods, rival.pod, rival.last_faults[1], policies, server)[0]

@@ -24,8 +24,8 @@ from kubectl_kres.reports.remedies.context import (
     RemedyContext,
     RemedyTexts,
     UpperBound,
-    asking_less,
     group_findings,
+    lower_request_clause,
     quota_excess,
     within_bounds,
 )
@@ -219,12 +219,13 @@ def request_over_limit(case: RemedyContext) -> Iterator[str]:
         yield f"set limits.{name} of {holder} to at least {request} ({filled_limit} fills in {finding.limit})"
     elif filled_request:
         yield f"set requests.{name} of {holder} to at most {finding.limit} ({filled_request} fills in {request})"
-    elif slot is not None and slot.role == "pod" and case.in_sum() > parse(finding.limit):
-        minimum = maximum(request or ZERO, case.in_sum())
+    elif slot is not None and slot.role == "pod" and case.container_sum() > parse(finding.limit):
+        minimum = maximum(request or ZERO, case.container_sum())
         if upper_bound is not None and minimum > upper_bound.quantity:
             yield _format_lower_requests(name, upper_bound)
             return
-        yield f"set limits.{name} of {holder} to at least {minimum}{f', {_SUM}' if minimum == case.in_sum() else ''}"
+        reason = f", {_SUM}" if minimum == case.container_sum() else ""
+        yield f"set limits.{name} of {holder} to at least {minimum}{reason}"
     else:
         yield f"set requests.{name} of {holder} to at most {finding.limit}, or limits.{name} to at least {request}"
 
@@ -252,8 +253,8 @@ def _integer(case: RemedyContext) -> Iterator[str]:
 
 def _request_equals_limit(case: RemedyContext) -> Iterator[str]:
     slot, name, bound = case.slot(), case.finding.resource, parse(case.finding.limit)
-    if slot is not None and slot.role == "pod" and case.in_sum() > bound:
-        yield f"set requests.{name} and limits.{name} of {case.container_title()} to at least {case.in_sum()}, {_SUM}"
+    if slot is not None and slot.role == "pod" and (least := case.container_sum()) > bound:
+        yield f"set requests.{name} and limits.{name} of {case.container_title()} to at least {least}, {_SUM}"
         return
     yield f"set requests.{name} of {case.container_title()} to {_round_up(name, bound)}, equal to its limit"
 
@@ -307,12 +308,13 @@ def exceeded_remedies(case: RemedyContext) -> Iterator[str]:
     result = quota_excess(finding)
     if result is None:
         yield f"raise {name} of quota {quota}"
-    elif result.shortage > result.used:
+        return
+    end = f"{result.after}{_for_all(case, result)}{lower_request_clause(name, result)}"
+    if result.shortage > result.used:
         # Nothing that is freed would be enough.
-        yield f"raise {name} of quota {quota} to {result.after}{_for_all(case, result)}{asking_less(name, result)}"
+        yield f"raise {name} of quota {quota} to {end}"
     else:
-        free = f"free {result.shortage} of {name} in quota {quota}"
-        yield f"{free}, or raise its hard to {result.after}{_for_all(case, result)}{asking_less(name, result)}"
+        yield f"free {result.shortage} of {name} in quota {quota}, or raise its hard to {end}"
 
 
 def _for_all(case: RemedyContext, overrun: QuotaExcess) -> str:

@@ -93,9 +93,9 @@ def find_owned_pods(store: Store, subject: Subject, analysis: Analysis, server: 
         return None
     account = analysis.account
     if account is None and has_account(subject, analysis):
-        from kubectl_kres.reports.account import account_of
+        from kubectl_kres.reports.account import build_account
 
-        account = account_of(store, subject, analysis)
+        account = build_account(store, subject, analysis)
     if account is None:
         return owned_pods
     return structs.replace(owned_pods, first=account.first, lacking=account.lacking, kept=account.kept)
@@ -236,7 +236,7 @@ def _as_template(pod: Pod) -> Pod:
 def _price(pod: Pod, quotas: Sequence[quota_admission.Quota], server: Server) -> quota_admission.Price | None:
     """Return the amounts that quotas count for an existing pod; None where they cannot be computed."""
     try:
-        return quota_admission.price_of(quota_admission.charges(quota_admission.pod_request(pod, server), quotas))
+        return quota_admission.sum_price(quota_admission.charges(quota_admission.pod_request(pod, server), quotas))
     except Unparsable:
         return None
 
@@ -260,14 +260,14 @@ class PodFaults(Struct, frozen=True):
     price: Mapping[quota_admission.Key, int]
 
 
-def judge(pod: Pod, policies: Policies, server: Server) -> PodFaults:
+def evaluate_pod(pod: Pod, policies: Policies, server: Server) -> PodFaults:
     """Return the outcomes of the pod as its controller would send it, in every order of LimitRanges."""
     outcomes = admit(pod, policies, server, journal=False)
     faults = tuple(
         outcome for outcome in outcomes if any(finding.rule in OF_VALUES for finding in findings_of(outcome))
     )
     prices = [
-        quota_admission.price_of(quota_admission.charges(quota_request(pod, outcome.draft), policies.quotas))
+        quota_admission.sum_price(quota_admission.charges(quota_request(pod, outcome.draft), policies.quotas))
         for outcome in outcomes
         if outcome.draft is not None
     ]
@@ -292,7 +292,7 @@ def objects_price(creations: Sequence[Creation], policies: Policies) -> dict[quo
     from kubectl_kres.admission.request.pod_objects import object_charges
 
     for charge in object_charges(creations, policies.quotas):
-        total = quota_admission.with_price(total, quota_admission.price_of((charge,)))
+        total = quota_admission.with_price(total, quota_admission.sum_price((charge,)))
     return total
 
 

@@ -90,7 +90,7 @@ def _in_scope(analysis: Analysis) -> Iterator[Outcome]:
     first = outcomes[0].draft
     if not findings or first is None or any(finding.rule != _RULE for finding in findings):
         return
-    if qos.class_of(first) != "BestEffort":
+    if qos.compute_class(first) != "BestEffort":
         return
     refused_values = {(finding.path, finding.resource) for finding in findings}
     pod = _change_containers(analysis.manifest.pod, partial(_add_missing_resources, findings))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.admission.base.draft import Draft, Quantities, Side, Slot
 from kubectl_kres.admission.base.resource_names import is_integer, is_pod_level, may_overcommit
 from kubectl_kres.admission.limitrange import Limits
-from kubectl_kres.admission.pod.aggregate import of_containers
+from kubectl_kres.admission.pod.aggregate import sum_containers
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.remedies import shape
@@ -140,7 +140,7 @@ class Resource:
             slot.limits.setdefault(self.name, _larger_quantity(slot.requests.get(self.name), part) or part)
 
     def _total(self, side: Side) -> Quantity | None:
-        return of_containers(self.draft.containers, self.draft.inits, side).get(self.name)
+        return sum_containers(self.draft.containers, self.draft.inits, side).get(self.name)
 
     def scale(self, side: Side, maximum: Quantity) -> None:
         """Lower every container in proportion, so that their sum is at most the given one."""

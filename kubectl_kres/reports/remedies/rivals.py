@@ -24,7 +24,7 @@ from kubectl_kres.reports.common.replicas import controller, owned_by, pods_of, 
 from kubectl_kres.reports.common.system import apply_admitters
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.events import blocking_event
-from kubectl_kres.reports.pod.manifest_source import start_of
+from kubectl_kres.reports.pod.manifest_source import find_manifest
 from kubectl_kres.reports.pod.needs import is_settled, list_read_requests, node_needs
 from kubectl_kres.reports.remedies.pods import TRIED, Rival, find_owned_pods, findings_of
 from kubectl_kres.store.store import ReadRequest, Store
@@ -122,7 +122,7 @@ def _with_sets(store: Store, namespace: str, name: str) -> Generator[ReadRequest
     return store.should_read(sets)
 
 
-def rivals_of(store: Store, subject: Subject, policies: NamespacePolicies, server: Server) -> Rivals:
+def find_rivals(store: Store, subject: Subject, policies: NamespacePolicies, server: Server) -> Rivals:
     """Return all workloads beside the subject that are known to lack pods. Raises Unparsable.
 
     A ReplicaSet that a Deployment makes has none: the Deployment is the subject to explain.
@@ -173,8 +173,8 @@ def _rival(store: Store, subject: Subject, policies: NamespacePolicies, server: 
     """Return the rival; None where more room does not help it: something else refuses its pods, or it makes none at
     present.
     """
-    manifest = start_of(store, subject)
-    if manifest.owner is None or blocking_event(events.of_workload(store, subject.ref.kind, manifest.owner)):
+    manifest = find_manifest(store, subject)
+    if manifest.owner is None or blocking_event(events.workload_facts(store, subject.ref.kind, manifest.owner)):
         return None
     outcomes = admit(manifest.pod, policies.policies, server, journal=False)
     analysis = Analysis(manifest, policies, outcomes, server=server)

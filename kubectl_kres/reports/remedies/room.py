@@ -12,10 +12,10 @@ from kubectl_kres.admission.quota.quota_admission import Key, amounts
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity
-from kubectl_kres.reports.remedies.plans import NEW, plan_of
+from kubectl_kres.reports.remedies.plans import NEW, build_rollout_plan
 from kubectl_kres.reports.remedies.pods import OwnedPods, PodFaults
 from kubectl_kres.reports.remedies.shape import ResourceField, scale_down, units, write_values, written_value
-from kubectl_kres.simulate.rollout import RolloutPlan, SettledRollout, at_rest
+from kubectl_kres.simulate.rollout import RolloutPlan, SettledRollout, settle_rollout
 
 #: So often room is made for one more pod beside those that others take, and so many of them are tried as the first.
 _ROUNDS_OF_RIVALS, _MOST_ORDERS = 200, 5
@@ -39,9 +39,9 @@ def raised_for(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, in
         return RaisedHard({}, {}, complete=True, rest=now)
     rest, without_rivals = now, plan.without_rivals()
     for order in reversed(plan.orders):
-        rest = at_rest(without_rivals, used, rest.hard, order, raising=True)
+        rest = settle_rollout(without_rivals, used, rest.hard, order, raising=True)
     if plan.rivals:
-        rest = at_rest(plan, used, rest.hard, raising=True)
+        rest = settle_rollout(plan, used, rest.hard, raising=True)
     for _ in range(_ROUNDS_OF_RIVALS):
         if not rest.complete or not plan.rivals:
             break
@@ -49,24 +49,24 @@ def raised_for(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, in
         lacking = next((order for order in _orders(plan) if not _after_rivals(order, used, rest.hard).complete), None)
         if lacking is None:
             break
-        rest = at_rest(lacking, used, rest.hard, raising=True, rivals_first=True)
+        rest = settle_rollout(lacking, used, rest.hard, raising=True, rivals_first=True)
     if not rest.complete or (plan.rivals and not worst_outcome(plan, used, rest.hard).complete):
         return RaisedHard({}, {}, complete=False, rest=now)
     most = {key: rest.hard[key] for key in rest.hard if rest.hard[key] > hard[key]}
     least = _find_smallest_hard(plan, used, hard, most)
     # Who gets the room of one pod is not known where others want it, too.
-    first = {} if plan.rivals else at_rest(plan, used, hard, raising=True).first
+    first = {} if plan.rivals else settle_rollout(plan, used, hard, raising=True).first
     return RaisedHard(least, first, complete=True, rest=now)
 
 
 def worst_outcome(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> SettledRollout:
     """Return the worst final state over the orders of rivals; pods of others that end free nothing here."""
     without_rivals = plan.without_rivals()
-    rest = at_rest(plan, used, hard)
+    rest = settle_rollout(plan, used, hard)
     for order in plan.orders[0 if plan.rivals else 1 :]:
         if not rest.complete:
             return rest
-        rest = at_rest(without_rivals, used, hard, order)
+        rest = settle_rollout(without_rivals, used, hard, order)
     for first in _orders(plan) if rest.complete else ():
         rest = _after_rivals(first, used, hard)
         if not rest.complete:
@@ -81,7 +81,7 @@ def _orders(plan: RolloutPlan) -> Iterator[RolloutPlan]:
 
 
 def _after_rivals(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> SettledRollout:
-    return at_rest(plan, used, hard, rivals_first=True)
+    return settle_rollout(plan, used, hard, rivals_first=True)
 
 
 def _find_smallest_hard(
@@ -137,7 +137,7 @@ def smaller_values(
         return None
     # Another template is made with every change, also where this one is the first.
     changed = write_values(pod, {ResourceField("spec.containers[0]", side, name): "1"})
-    plan, used = plan_of(owned_pods, changed, evaluated, policies, server)
+    plan, used = build_rollout_plan(owned_pods, changed, evaluated, policies, server)
     hard = {key: value for key, value in amounts(policies.quotas)[1].items() if key in keys}
     most = _find_largest_price(plan, used, hard, keys, max(evaluated.price[key] for key in keys), units(name))
     most -= draft.overhead.get(name, ZERO).nano

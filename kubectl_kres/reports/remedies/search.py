@@ -36,9 +36,9 @@ from kubectl_kres.reports.common.parts import (
 )
 from kubectl_kres.reports.remedies import words
 from kubectl_kres.reports.remedies.engine import RemedySearch, State, changed_policies, with_moved_bound, with_storage
-from kubectl_kres.reports.remedies.plans import needed_room, plan_of, plan_of_rival
-from kubectl_kres.reports.remedies.pods import TRIED, OwnedPods, PodFaults, find_owned_pods, findings_of, judge
-from kubectl_kres.reports.remedies.rivals import Rivals, rivals_of
+from kubectl_kres.reports.remedies.plans import build_rollout_plan, needed_room, plan_of_rival
+from kubectl_kres.reports.remedies.pods import TRIED, OwnedPods, PodFaults, evaluate_pod, find_owned_pods, findings_of
+from kubectl_kres.reports.remedies.rivals import Rivals, find_rivals
 from kubectl_kres.reports.remedies.room import RaisedHard, raised_for, smaller_values
 from kubectl_kres.reports.remedies.shape import Direction, ResourceField, corrected_values, write_values, written_value
 from kubectl_kres.reports.remedies.words import compose_remedy, raises
@@ -75,7 +75,7 @@ class PodTrial(Struct, frozen=True, dict=True):
     @cached_property
     def missing_room(self) -> RaisedHard:
         """What the quotas lack for all pods. Raises Unparsable."""
-        plan, used = plan_of(self.owned_pods, self.pod, self.faults, self.policies, self.server)
+        plan, used = build_rollout_plan(self.owned_pods, self.pod, self.faults, self.policies, self.server)
         left = {key: amount - self.freed.get(key[1], 0) * 10**9 for key, amount in used.items()}
         return raised_for(plan, left, self.hard)
 
@@ -96,7 +96,7 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
         if owned_pods is None:
             return ()
         beside = (
-            Rivals() if analysis.manifest.live is not None else rivals_of(store, subject, analysis.policies, server)
+            Rivals() if analysis.manifest.live is not None else find_rivals(store, subject, analysis.policies, server)
         )
         owned_pods = structs.replace(owned_pods, rivals=beside.counted)
         remedies = tuple(PodSearch(store, subject, analysis, owned_pods).remedies())
@@ -193,7 +193,7 @@ class PodSearch(RemedySearch[PodTrial]):
             for finding in self._of_claim(with_storage(claim, state[path].to) if path in state else claim, policies)
         ]
         hard = {} if self.counted else amounts(policies.quotas)[1]
-        faults = judge(pod, policies, self.server)
+        faults = evaluate_pod(pod, policies, self.server)
         owned_pods, freed = self._change_owned_pods(state)
         return PodTrial(owned_pods, pod, policies, self.server, faults, refused, hard, freed)
 

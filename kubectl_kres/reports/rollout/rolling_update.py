@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
-from kubectl_kres.admission.quota.quota_admission import Key, Price, amounts, charges, pod_request, price_of
+from kubectl_kres.admission.quota.quota_admission import Key, Price, amounts, charges, pod_request, sum_price
 from kubectl_kres.admission.request.new_pod import admit, quota_request
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
@@ -17,7 +17,7 @@ from kubectl_kres.reports.common.parts import Record
 from kubectl_kres.reports.common.replicas import Replicas, newest_set, owned_by, revision_of
 from kubectl_kres.reports.pod.needs import makes_objects
 from kubectl_kres.reports.pod.pod_claims import add_charges, has_account, ordinals_with_claims
-from kubectl_kres.simulate.rollout import PodCosts, RolloutPlan, SettledRollout, at_rest
+from kubectl_kres.simulate.rollout import PodCosts, RolloutPlan, SettledRollout, settle_rollout
 from kubectl_kres.simulate.state import (
     DaemonSetState,
     DeploymentState,
@@ -52,7 +52,7 @@ class RolloutResult(Record, frozen=True):
         return self.updated >= self.of
 
 
-def under_way(
+def rollout_in_progress(
     store: Store, subject: Subject, analysis: Analysis, pods: Replicas, applied: Workload | None = None
 ) -> RolloutResult | None:
     """Return the final state of the rollout that is under way; None if none is, or if it is paused.
@@ -98,7 +98,7 @@ class _Rollout:
 
     def _shape(self, charged: Charges) -> int:
         """Return the index of pods that cost this."""
-        return self.shapes.setdefault(tuple(price_of(charged).items()), len(self.shapes))
+        return self.shapes.setdefault(tuple(sum_price(charged).items()), len(self.shapes))
 
     def finish(self, *, restart: bool) -> RolloutResult:
         """Return the worst final state that any order of LimitRanges and of the controllers' moves can lead to."""
@@ -165,7 +165,7 @@ class _Rollout:
             state = kind(_NEW, pods.wanted, pods.surge, pods.unavailable, recreate, sets=tuple(sets))
         costs = PodCosts({shape: dict(cost) for cost, shape in self.shapes.items()}, shape_of, claims)
         plan = RolloutPlan(state, costs)
-        return tuple(at_rest(plan, self.used, self.hard, order) for order in plan.orders)
+        return tuple(settle_rollout(plan, self.used, self.hard, order) for order in plan.orders)
 
     def _set(self, template: int, item: _Set) -> ReplicaSetState:
         pods: Pods = ()
@@ -179,7 +179,7 @@ class _Rollout:
         if made is None:
             return {}
         findings = (finding for refusal in made.refusals for finding in refusal.findings)
-        return None if any(finding.rule != "quota/exceeded" for finding in findings) else price_of(made.charges)
+        return None if any(finding.rule != "quota/exceeded" for finding in findings) else sum_price(made.charges)
 
     def _without_claims(self, state: StatefulSetState) -> Iterator[int]:
         """Yield the ordinals whose claims are not there."""

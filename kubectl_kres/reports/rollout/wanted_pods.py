@@ -31,7 +31,7 @@ from kubectl_kres.reports.common.replicas import (
 from kubectl_kres.reports.pod.events import blocked_by
 from kubectl_kres.reports.pod.needs import SCALED
 from kubectl_kres.reports.pod.pod_claims import add_charges
-from kubectl_kres.reports.pod.verdict import NeededPods, word_of
+from kubectl_kres.reports.pod.verdict import NeededPods, outcome_word
 from kubectl_kres.store.store import Store
 
 
@@ -45,7 +45,7 @@ def room_for(charge: QuotaCharge) -> int | None:
     return max(0, min(rooms)) if rooms else None
 
 
-def pods_in_a_row(outcome: Outcome, analysis: Analysis) -> int | None:
+def count_admitted_pods(outcome: Outcome, analysis: Analysis) -> int | None:
     """Return how many pods in a row are admitted where each ends as ``outcome``; None: any number."""
     claims = analysis.claims
     if outcome.refusal is not None or outcome.draft is None:
@@ -82,14 +82,14 @@ def smallest_count(counts: Iterable[int | None]) -> int | None:
     return min(stated_counts) if stated_counts else None
 
 
-def spare_of(verdict: explanation.Verdict) -> tuple[explanation.SparePod, ...]:
+def list_spare_pods(verdict: explanation.Verdict) -> tuple[explanation.SparePod, ...]:
     """Return what one more pod lacks; empty unless the verdict is ``full``."""
-    if word_of(verdict) != "full":
+    if outcome_word(verdict) != "full":
         return ()
     text = verdict.message
     return tuple(
         explanation.SparePod(
-            text := finding.text or text, finding.resource, str(short_by(finding) or ""), finding.source
+            text := finding.text or text, finding.resource, str(quota_shortfall(finding) or ""), finding.source
         )
         for finding in verdict.findings
     )
@@ -99,7 +99,7 @@ def spare_of(verdict: explanation.Verdict) -> tuple[explanation.SparePod, ...]:
 EXCEEDED = frozenset({"quota/exceeded", "tekton/object-refused"})
 
 
-def short_by(finding: Finding) -> Quantity | None:
+def quota_shortfall(finding: Finding) -> Quantity | None:
     """Return the amount that a quota lacks; None for a refusal with another reason."""
     if finding.rule not in EXCEEDED or not finding.limit:
         return None
@@ -118,7 +118,7 @@ def autoscaler_of(store: Store, kind: str, name: str, namespace: str) -> Horizon
     return max(horizontal_pod_autoscalers, key=lambda item: item.spec.max_replicas, default=None)
 
 
-def scaling_of(
+def autoscaler_scaling(
     store: Store, subject: explanation.Subject, analysis: Analysis, pods: Replicas | None
 ) -> explanation.Autoscaled | None:
     """Return how far the workload's autoscaler can scale under the quotas; None if it is known to have none.
@@ -127,10 +127,10 @@ def scaling_of(
     """
     ref = subject.ref
     scaler = autoscaler_of(store, ref.kind, ref.name, ref.namespace) if ref.kind in SCALED else None
-    return None if scaler is None else reach_of(scaler, store, subject, analysis, pods)
+    return None if scaler is None else autoscaler_reach(scaler, store, subject, analysis, pods)
 
 
-def reach_of(
+def autoscaler_reach(
     scaler: HorizontalPodAutoscaler,
     store: Store,
     subject: explanation.Subject,
@@ -144,7 +144,7 @@ def reach_of(
         pods = pods_of(store, ref.kind, stored) if isinstance(stored, Workload) else None
     existing = pods.existing if pods is not None else 0
     maximum = scaler.spec.max_replicas
-    room = smallest_count(pods_in_a_row(outcome, analysis) for outcome in analysis.outcomes)
+    room = smallest_count(count_admitted_pods(outcome, analysis) for outcome in analysis.outcomes)
     fits = maximum if room is None else min(maximum, existing + room)
     lacks = tuple(_quota_shortages(analysis, maximum - existing)) if fits < maximum else ()
     return explanation.Autoscaled(scaler.metadata.name, maximum, fits, lacks)
@@ -163,7 +163,7 @@ def _quota_shortages(analysis: Analysis, more: int) -> Iterator[explanation.Shor
                 yield explanation.Shortfall(charge.quota, name, str(Quantity(short, quantity.format)))
 
 
-def needed_of(
+def count_needed_pods(
     store: Store,
     subject: explanation.Subject,
     analysis: Analysis,
@@ -178,9 +178,9 @@ def needed_of(
     if subject.raw is not None and pods is None and missing:
         applied, pods = applied_to_stored(store, subject)
     if pods is not None and missing and _may_end(analysis, pods):
-        from kubectl_kres.reports.rollout.rolling_update import under_way
+        from kubectl_kres.reports.rollout.rolling_update import rollout_in_progress
 
-        rollout_result = under_way(store, subject, analysis, pods, applied)
+        rollout_result = rollout_in_progress(store, subject, analysis, pods, applied)
     comes = rollout_result is not None and rollout_result.complete
     if not missing or not all(outcome.allowed for outcome in analysis.outcomes):
         return NeededPods(missing, comes=comes)
@@ -251,7 +251,7 @@ def _jobs(analysis: Analysis, at_once: int) -> NeededPods | None:
 
 
 def _fits(analysis: Analysis) -> int | None:
-    return pods_in_a_row(analysis.outcomes[0], analysis)
+    return count_admitted_pods(analysis.outcomes[0], analysis)
 
 
 def newest_pod(store: Store, subject: explanation.Subject, analysis: Analysis) -> str:
@@ -269,7 +269,7 @@ def newest_pod(store: Store, subject: explanation.Subject, analysis: Analysis) -
     return max(times, default="")
 
 
-def of_current_template(
+def template_facts(
     store: Store, deployment: Workload, facts: Iterable[explanation.Fact]
 ) -> tuple[explanation.Fact, ...]:
     """Return the facts without those about a ReplicaSet of a former template of the Deployment, and about its pods.

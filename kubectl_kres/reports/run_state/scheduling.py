@@ -62,7 +62,7 @@ _CLAIM_EVENTS: Mapping[str, tuple[Reason, str, re.Pattern[str]]] = {
 _EXCEEDED = re.compile(r"exceeded quota: ([^\s,]+), requested: (\S+), used: (\S+), limited: (\S+)")
 
 
-def queue_of(labels: Mapping[str, str] | None) -> str:
+def kueue_queue(labels: Mapping[str, str] | None) -> str:
     """Return the queue of Kueue that labels name; empty if they name none."""
     return (labels or {}).get(_QUEUE_LABEL, "")
 
@@ -213,7 +213,7 @@ def _without_claim(claim: NamedClaim, namespace: str, since: str) -> RunState:
 def _gated_state(pod: Pod, condition: Condition | None) -> RunState:
     names = [gate.name for gate in pod.spec.scheduling_gates or ()]
     owners = list(dict.fromkeys(_owner_of_gate(name) for name in names))
-    queue = queue_of(pod.metadata.labels)
+    queue = kueue_queue(pod.metadata.labels)
     of_queue = f", queue {queue}" if queue and "Kueue" in owners else ""
     since = (condition.last_transition_time if condition is not None else "") or pod.metadata.creation_timestamp or ""
     kinds = f"gate{'s' * (len(names) > 1)} {', '.join(names)}" if names else "a scheduling gate"

@@ -19,7 +19,7 @@ from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.run_state.containers import troubles
 from kubectl_kres.reports.run_state.grace import is_new, rank, worst_state
 from kubectl_kres.reports.run_state.next_steps import with_next_step
-from kubectl_kres.reports.run_state.scheduling import queue_of
+from kubectl_kres.reports.run_state.scheduling import kueue_queue
 
 #: Kinds that say of how many pods they want how many are ready.
 _COUNTING = frozenset({"Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "DaemonSet"})
@@ -65,7 +65,7 @@ def _suspended_state(kind: str, workload: Workload) -> RunState:
     """Return the state of a suspended Job. One with a queue is wanted: the queue's controller starts it."""
     template = template_of(workload)[1]
     labels = workload.metadata.labels
-    queue = queue_of(labels) or queue_of(template.metadata.labels if template is not None else None)
+    queue = kueue_queue(labels) or kueue_queue(template.metadata.labels if template is not None else None)
     since = next(
         (item.last_transition_time or "" for item in workload.status.conditions or () if item.type == "Suspended"),
         workload.metadata.creation_timestamp or "",

@@ -25,7 +25,7 @@ from kubectl_kres.reports.common.explanation import ContainerValues, Subject
 from kubectl_kres.reports.common.last_editor import ManifestEdit, apply_edits
 from kubectl_kres.reports.common.parts import NodeReport
 from kubectl_kres.reports.common.replicas import controller
-from kubectl_kres.reports.remedies.commands import keeper_of
+from kubectl_kres.reports.remedies.commands import named_manager_sentence
 from kubectl_kres.reports.scheduling.lowered_requests import LoweredValue
 from kubectl_kres.reports.scheduling.new_pods import report_new_pods
 from kubectl_kres.reports.scheduling.obstacles import RemedyTarget
@@ -90,7 +90,7 @@ def _target(
     if ref.kind == "Job":
         prefix = "spec.template."
     fixed = "the template of a Job cannot be changed" if ref.kind == "Job" else ""
-    reason = fixed or (keeper_of(ref, made.metadata) if made is not None else "")
+    reason = fixed or (named_manager_sentence(ref, made.metadata) if made is not None else "")
 
     def admits(values: Sequence[LoweredValue]) -> bool:
         edits = (ManifestEdit(value.path, "requests", value.resource, parse(value.after)) for value in values)

@@ -102,7 +102,7 @@ def _count_room(pod: SchedulingPod, checked: CheckedPod, wanted_count: int) -> t
     nodes = {node.name: node for node in checked.seen.cluster.nodes}
     if is_local(pod):
         bound_pod = bind(pod)
-        return sum(room_of(nodes[name], bound_pod) for name in answer.feasible), False
+        return sum(count_free_places(nodes[name], bound_pod) for name in answer.feasible), False
     placed = place_pods(pod, answer.filters, nodes, min(wanted_count, MOST_ONE_BY_ONE)).placed
     return placed, placed == min(wanted_count, MOST_ONE_BY_ONE)
 
@@ -161,7 +161,7 @@ def is_local(pod: SchedulingPod) -> bool:
     )
 
 
-def room_of(node: NodeInfo, pod: BoundPod) -> int:
+def count_free_places(node: NodeInfo, pod: BoundPod) -> int:
     """Return how many such pods a node has room for that takes one, where only room decides."""
     room = max(0, node.allocatable.get("pods", 0) - len(node.pods))
     for resource, amount in pod.requests.items():
@@ -196,7 +196,7 @@ def _place_local(pod: SchedulingPod, filters: Filters, nodes: dict[str, NodeInfo
     for name, node in nodes.items():
         if placed >= wanted_count:
             break
-        number = min(wanted_count - placed, room_of(node, bound_pod)) if can_take(filters, node) else 0
+        number = min(wanted_count - placed, count_free_places(node, bound_pod)) if can_take(filters, node) else 0
         if number:
             nodes[name] = changed_node(node, (), [_numbered(pod, placed + index) for index in range(number)])
             placed += number

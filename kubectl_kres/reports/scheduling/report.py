@@ -323,7 +323,7 @@ def _request_parts(resource: str, containers: Sequence[ContainerValues]) -> Iter
 def find_pins(pod: SchedulingPod, checked: CheckedPod) -> Iterator[PinnedNode]:
     """Yield the nodes that a pod beside which it must run, or a bound claim, pins it to."""
     obstacles = {node.name: (node, statuses) for node, statuses in checked.obstacles.nodes}
-    for node, by in (*_find_affinity_pods(pod, checked.seen.cluster), *_where_bound(pod, checked.seen.cluster)):
+    for node, by in (*_find_affinity_pods(pod, checked.seen.cluster), *_list_bound_nodes(pod, checked.seen.cluster)):
         yield PinnedNode(node, by, _nearest_node(*obstacles[node]) if node in obstacles else None)
 
 
@@ -343,7 +343,7 @@ def _find_affinity_pods(asked: SchedulingPod, cluster: SchedulingCluster) -> Ite
             yield holders[0]
 
 
-def _where_bound(pod: SchedulingPod, cluster: SchedulingCluster) -> Iterator[tuple[str, ObjectRef]]:
+def _list_bound_nodes(pod: SchedulingPod, cluster: SchedulingCluster) -> Iterator[tuple[str, ObjectRef]]:
     """Yield node and claim for each bound claim whose volume one node alone can reach."""
     space, world = pod.metadata.namespace, cluster.world
     for volume in pod.spec.volumes or ():
@@ -375,10 +375,10 @@ def _nearest_node(node: node_info.NodeInfo, statuses: Sequence[Rejection]) -> Ne
         for reason in status.reasons
     )
     holders = tuple(_holders(node, short))
-    return NearestNode(node.name, tuple(map(shortage_of, short)), others, len(node.pods), holders)
+    return NearestNode(node.name, tuple(map(node_shortage, short)), others, len(node.pods), holders)
 
 
-def shortage_of(shortage: Shortage) -> NodeShortage:
+def node_shortage(shortage: Shortage) -> NodeShortage:
     """Return the amounts of a shortage as quantities."""
     name = shortage.resource
     numbers = (shortage.requested, shortage.capacity, shortage.used, shortage.missing_amount)

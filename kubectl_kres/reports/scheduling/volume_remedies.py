@@ -27,7 +27,7 @@ from kubectl_kres.reports.scheduling.obstacles import (
 )
 from kubectl_kres.scheduling import volume_binding
 from kubectl_kres.scheduling.node_info import NodeInfo, SchedulingCluster, changed_node
-from kubectl_kres.scheduling.volume_binding import capacity_of, class_of, volume_size
+from kubectl_kres.scheduling.volume_binding import claim_class_name, requested_bytes, volume_size
 from kubectl_kres.scheduling.volume_plugins import ONE_POD, claims_of
 from kubectl_kres.store.store import Origin
 
@@ -212,10 +212,10 @@ def _suits(
     if claim is None:
         return True
     volume = world.volumes.get(other.spec.volume_name)
-    size = volume_size(volume) if volume is not None else capacity_of(other)
+    size = volume_size(volume) if volume is not None else requested_bytes(other)
     modes = (other.spec.volume_mode or "Filesystem", claim.spec.volume_mode or "Filesystem")
     asked = set(claim.spec.access_modes or ())
-    return size >= capacity_of(claim) and modes[0] == modes[1] and asked <= set(other.spec.access_modes or ())
+    return size >= requested_bytes(claim) and modes[0] == modes[1] and asked <= set(other.spec.access_modes or ())
 
 
 def _provide_volume(setting: _Setting, claim: scheduling.StorageClaim) -> NodeRemedy | None:
@@ -224,16 +224,16 @@ def _provide_volume(setting: _Setting, claim: scheduling.StorageClaim) -> NodeRe
     selector = spec.selector
     if spec.volume_name in world.volumes or (selector is not None and selector.match_expressions):
         return None
-    storage_class = world.classes.get(class_of(claim))
+    storage_class = world.classes.get(claim_class_name(claim))
     provisioner = storage_class.provisioner if storage_class is not None else ""
     wanted = StorageWanted(
-        class_of(claim),
+        claim_class_name(claim),
         spec.access_modes or (),
         str(((spec.resources.requests if spec.resources else None) or {}).get("storage", "")),
         spec.volume_mode or "Filesystem",
         spec.volume_name,
         dict(selector.match_labels or {}) if selector is not None else {},
-        bool(class_of(claim)) and storage_class is None,
+        bool(claim_class_name(claim)) and storage_class is None,
         provisioner if provisioner != volume_binding.NO_PROVISIONER else "",
     )
     waits = volume_binding.waits_for_consumer(claim, world) and not spec.volume_name
@@ -269,7 +269,7 @@ def _change_class(setting: _Setting, claim: scheduling.StorageClaim) -> NodeReme
         return None
     for storage_class in _waiting_classes(setting.cluster.world):
         to = storage_class.metadata.name
-        if to == class_of(claim):
+        if to == claim_class_name(claim):
             continue
         metadata = replace(claim.metadata, annotations=annotations)
         changed = replace(claim, metadata=metadata, spec=replace(claim.spec, storage_class_name=to))

@@ -10,7 +10,7 @@ from kubectl_kres.cli.explainer import Explainer
 from kubectl_kres.cli.output.printer import DOCUMENTS
 from kubectl_kres.cli.run_loop import AnswerBatch, ObjectAnswer, Page, RunSummary
 from kubectl_kres.errors import KresError, UsageError
-from kubectl_kres.reports.common.explanation import Subject, Verdict, is_held_up
+from kubectl_kres.reports.common.explanation import Subject, Verdict, waits_or_fails
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.run_state.workload_state import is_ready, is_there
 from kubectl_kres.store.store import ReadRequest, Store
@@ -18,7 +18,7 @@ from kubectl_kres.tekton.model import PipelineRun
 from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
 from kubectl_kres.tekton.reports.needs import known_object, pipeline_needs
 from kubectl_kres.tekton.reports.pinned_tasks import assistant_node_needs
-from kubectl_kres.tekton.reports.pipeline import PipelineExplanation, of_task
+from kubectl_kres.tekton.reports.pipeline import PipelineExplanation, narrow_to_task
 from kubectl_kres.tekton.text import pipeline as render
 
 
@@ -43,7 +43,9 @@ class PipelineExplainer(Explainer):
             raise UsageError(f"--for asks about a pod, not about {subject.ref}", hint="-c TASK shows one task in full")
         try:
             pipeline_explanation = explain_pipeline(batch.store, subject, batch.options)
-            shown = of_task(pipeline_explanation, options.container) if options.container else pipeline_explanation
+            shown = (
+                narrow_to_task(pipeline_explanation, options.container) if options.container else pipeline_explanation
+            )
         except KresError as error:
             run_summary.add_error(error)
             return
@@ -76,7 +78,7 @@ class PipelineExplainer(Explainer):
         for word, reached in (("exist", is_there), ("ready", is_ready)):
             yes = reached(pipeline_explanation.verdict, state, None)
             run_summary.note_condition(word, yes, complete=pipeline_explanation.complete)
-        negative = options.exit_code and (refused or is_held_up(state))
+        negative = options.exit_code and (refused or waits_or_fails(state))
         run_summary.add_answer(pipeline_explanation.unseen, complete=pipeline_explanation.complete, negative=negative)
 
 

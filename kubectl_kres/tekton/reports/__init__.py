@@ -72,7 +72,7 @@ def _analyse(
 
     if subject.kind.group == TEKTON:
         return taskrun.taskrun_analysis(store, subject, options, journal=journal, another=another)
-    return None if another else taskrun.of_pod(store, subject, options, journal=journal)
+    return None if another else taskrun.find_run_of_pod(store, subject, options, journal=journal)
 
 
 def _refuse_several(subject: Subject) -> None:
@@ -110,9 +110,9 @@ def _find_reaches(store: Store, subject: Subject, options: EvaluationOptions, dr
 def _cache_key(store: Store, subject: Subject, options: EvaluationOptions) -> system.CacheKey | None:
     if subject.kind.group != TEKTON or subject.raw is not None or subject.ref.kind != "TaskRun":
         return None
-    from kubectl_kres.tekton.reports.run_facts import run_likeness
+    from kubectl_kres.tekton.reports.run_facts import run_cache_key
 
-    return run_likeness(store, subject, options)
+    return run_cache_key(store, subject, options)
 
 
 def _describe(item: Any) -> system.ObjectDescription | None:

@@ -14,7 +14,7 @@ from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.parts import MergedLimit
 from kubectl_kres.store.store import ReadRequest, Store
-from kubectl_kres.tekton.rules.base.config import TektonConfig, config_of
+from kubectl_kres.tekton.rules.base.config import TektonConfig, parse_config
 from kubectl_kres.tekton.rules.resources.container_draft import Sourced
 from kubectl_kres.tekton.rules.resources.virtual_limitrange import virtuals
 
@@ -72,7 +72,7 @@ def _in_file(store: Store, name: str) -> bool:
 def configuration(store: Store, options: EvaluationOptions) -> TektonConfig:
     """Return Tekton's configuration, the default one where it is not known; ``remarks`` says so."""
     config_maps = {name: config_map(store, name) for name in tekton_config.CONFIG_NAMES}
-    return config_of(
+    return parse_config(
         config_maps[tekton_config.DEFAULTS],
         config_maps[tekton_config.FLAGS],
         config_maps[tekton_config.INFO],

@@ -27,7 +27,7 @@ from kubectl_kres.reports.common.explanation import (
 )
 from kubectl_kres.reports.common.parts import Edit, RaiseQuota, Remedy, SetConfig
 from kubectl_kres.reports.explain.explain import build_explanation
-from kubectl_kres.reports.pod.verdict import verdict_of, with_outcome, word_of
+from kubectl_kres.reports.pod.verdict import outcome_word, verdict_of, with_outcome
 from kubectl_kres.reports.remedies.commands import commands
 from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.reports.remedies.words import join_words, untested_remedies
@@ -40,9 +40,9 @@ from kubectl_kres.tekton.reports.remedies.admitted_remedies import release_remed
 from kubectl_kres.tekton.reports.remedies.assistants import assistant_remedies, assistant_verdict, without_pod
 from kubectl_kres.tekton.reports.remedies.claim_remedies import claim_remedies
 from kubectl_kres.tekton.reports.remedies.run_trials import entries_yaml
-from kubectl_kres.tekton.reports.remedy import TEKTON_REMEDIES, kept_elsewhere
-from kubectl_kres.tekton.reports.run_facts import SETTLING, held_back, moment_of, run_facts, tekton_remarks
-from kubectl_kres.tekton.reports.run_objects import existing_claims, existing_pods, of_pipeline
+from kubectl_kres.tekton.reports.remedy import TEKTON_REMEDIES, with_operator_location
+from kubectl_kres.tekton.reports.run_facts import SETTLING, parse_api_time, run_facts, spec_status_hold, tekton_remarks
+from kubectl_kres.tekton.reports.run_objects import existing_claims, existing_pods, pipeline_steps
 from kubectl_kres.tekton.reports.run_state import run_state
 from kubectl_kres.tekton.reports.taskrun import build_analysis, pod_of, refused_outcome, refused_run, unknown_task
 from kubectl_kres.tekton.reports.world import stored_run, tekton_world
@@ -93,13 +93,13 @@ def evaluate_pipeline(problems: Sequence[Problem], cycle: Sequence[str], tasks: 
     if not refused:
         return Verdict(allowed=True, code=201), ()
     texts = [f"task {name}: {explanation.verdict.message}" for name, explanation in refused]
-    changes = of_tasks(refused)
+    changes = task_remedies(refused)
     allowed = False if any(explanation.verdict.allowed is False for _, explanation in refused) else None
     first = refused[0][1].verdict
     return structs.replace(first, allowed=allowed, message=texts[0], others=tuple(texts[1:])), changes
 
 
-def of_tasks(refused: Sequence[tuple[str, Explanation]]) -> tuple[Remedy, ...]:
+def task_remedies(refused: Sequence[tuple[str, Explanation]]) -> tuple[Remedy, ...]:
     """Return the remedies of one task, each with its name in front; of several tasks the first remedy of each, all of
     them needed.
 
@@ -331,7 +331,7 @@ def explain_pipeline(store: Store, subject: Subject, options: EvaluationOptions)
     if run is None:
         return _not_stored(store, subject, options, refusals)
     children = _children(store, run) if subject.raw is None else {}
-    waiting_status = held_back(run)
+    waiting_status = spec_status_hold(run)
     result = pipeline_run(
         run, world, children=children, claims=existing_claims(store, run), pods=existing_pods(store, run)
     )
@@ -346,7 +346,7 @@ def explain_pipeline(store: Store, subject: Subject, options: EvaluationOptions)
         remedy = (release_remedy(store, subject.ref, waiting_status, stored=subject.raw is None),)
     if (reason := _failure(run)) is not None and not remedy:
         remedy = _of_failed(tasks, f"start a new run: this one has failed{reason} and nothing revives it")
-    time = moment_of(options.now)
+    time = parse_api_time(options.now)
     left = time_left(run, time, world.config.timeout_minutes) if time is not None and not has_ended(run) else None
     gaps = dict.fromkeys(
         gap for run_results in result.results.values() for run_result in run_results for gap in run_result.gaps
@@ -373,7 +373,7 @@ def explain_pipeline(store: Store, subject: Subject, options: EvaluationOptions)
         waiting_status,
         tuple(
             run_object
-            for run_object in of_pipeline(run, result, world)
+            for run_object in pipeline_steps(run, result, world)
             if run_object.object.kind == "PersistentVolumeClaim"
         ),
         run_state(store, run, options.now) if subject.raw is None and subject.ref.kind == "PipelineRun" else None,
@@ -401,7 +401,9 @@ def _with_claims_and_assistants(
     verdict, remedy = evaluate_pipeline(problems, result.plan.cycle, tasks)
     remedy = tuple(_with_commands(store, found_remedy) for found_remedy in remedy)
     if world.config.by_operator:
-        remedy = tuple(structs.replace(found_remedy, text=kept_elsewhere(found_remedy.text)) for found_remedy in remedy)
+        remedy = tuple(
+            structs.replace(found_remedy, text=with_operator_location(found_remedy.text)) for found_remedy in remedy
+        )
     open_tasks = [task.name for task in tasks if task.state not in ENDED]
     lacking = without_pod(result.assistants, open_tasks)
     fails = any(assistant.refused_set for assistant in lacking)
@@ -444,7 +446,9 @@ def _not_stored(
 ) -> PipelineExplanation:
     verdict, remedy = evaluate_pipeline(refusals, (), ())
     if tekton_world(store, subject.ref.namespace, options).config.by_operator:
-        remedy = tuple(structs.replace(found_remedy, text=kept_elsewhere(found_remedy.text)) for found_remedy in remedy)
+        remedy = tuple(
+            structs.replace(found_remedy, text=with_operator_location(found_remedy.text)) for found_remedy in remedy
+        )
     failed_reads, file_name = _list_unseen(store, subject), subject.file or "the input"
     return PipelineExplanation(
         subject.ref,
@@ -465,7 +469,7 @@ def _of_failed(tasks: Sequence[PlannedTask], anew: str) -> tuple[Remedy, ...]:
     failed = [
         (task.name, task.explanation) for task in tasks if task.state == "failed" and task.explanation is not None
     ]
-    remedies = of_tasks([(name, explanation) for name, explanation in failed if _fails_again(explanation)])
+    remedies = task_remedies([(name, explanation) for name, explanation in failed if _fails_again(explanation)])
     return tuple(structs.replace(remedy, text=f"{remedy.text}; {anew}") for remedy in remedies) or untested_remedies(
         (anew,)
     )
@@ -563,7 +567,7 @@ def _explain_task(
     maker = subject if subject.raw is not None else None
     texts = build_explanation(store, Subject(ref, subject.kind, maker=maker), options, analysis)
     # What could not be read is said once, of the whole run.
-    verdict = structs.replace(texts.verdict, outcome=word_of(texts.verdict))
+    verdict = structs.replace(texts.verdict, outcome=outcome_word(texts.verdict))
     return structs.replace(texts, verdict=verdict, unseen=(), assumptions=(), complete=True)
 
 

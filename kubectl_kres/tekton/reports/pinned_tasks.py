@@ -15,7 +15,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.scheduling import PodIdentity, SchedulingPod
 from kubectl_kres.reports.pod.scheduling_needs import MOST_LISTED, NewPod
 from kubectl_kres.reports.scheduling.new_pods import new_pod_as_stored
-from kubectl_kres.reports.scheduling.report import shortage_of
+from kubectl_kres.reports.scheduling.report import node_shortage
 from kubectl_kres.scheduling.node_filters import ResourcesFilter
 from kubectl_kres.scheduling.node_info import BoundPod, bind, build_node, node_of
 from kubectl_kres.scheduling.requests import requests_of
@@ -82,7 +82,7 @@ def with_lacking_tasks(
         if rejection is None:
             fitting.append(task.name)
         else:
-            lacking.append(LackingTask(task.name, tuple(map(shortage_of, rejection.shortages))))
+            lacking.append(LackingTask(task.name, tuple(map(node_shortage, rejection.shortages))))
     return structs.replace(assistant, node=name, fitting=tuple(fitting), lacking=tuple(lacking))
 
 

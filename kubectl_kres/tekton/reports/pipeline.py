@@ -125,7 +125,7 @@ class PipelineExplanation(Record, frozen=True):
         )
 
 
-def of_task(explanation: PipelineExplanation, name: str) -> PipelineExplanation:
+def narrow_to_task(explanation: PipelineExplanation, name: str) -> PipelineExplanation:
     """Return the same with one task alone, without what all ask for together. Raises UsageError naming those
     there are.
     """

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot
-from kubectl_kres.admission.pod.aggregate import CONSIDERED, class_of
+from kubectl_kres.admission.pod.aggregate import CONSIDERED, compute_class
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.tekton_config import DEFAULTS
 from kubectl_kres.provenance.journal import Source
@@ -74,7 +74,7 @@ def find_reaches(case: CurrentRun) -> Iterator[ClassChange]:
     """Yield the way to each other class: Guaranteed takes equal values everywhere, also of what Tekton adds to
     the pod.
     """
-    now = class_of(case.draft)
+    now = compute_class(case.draft)
     for name in CLASSES:
         if name != now:
             reaches = [reach for change in _WAYS[name](case) if (reach := _try_change(case, name, change)) is not None]
@@ -143,7 +143,7 @@ def _refusal(case: CurrentRun, name: str, change: RunChange) -> str | None:
     """
     results = _simulate_change(case, change)
     for result in results:
-        if result.outcome is None or result.outcome.draft is None or class_of(result.outcome.draft) != name:
+        if result.outcome is None or result.outcome.draft is None or compute_class(result.outcome.draft) != name:
             return None
     return next((result.problem.text for result in results if result.problem is not None), "") if results else None
 

@@ -250,7 +250,7 @@ def _title(slot: Slot, additions: Sequence[str]) -> str:
     return f"{kind} {name}" if kind in {"step", "sidecar"} and name else slot.title
 
 
-def kept_elsewhere(text: str) -> str:
+def with_operator_location(text: str) -> str:
     """Return a sentence about a feature flag with the place where the Tekton Operator keeps it."""
     return text.replace(
         "in ConfigMap feature-flags",
@@ -260,7 +260,7 @@ def kept_elsewhere(text: str) -> str:
 
 def _of_run(texts: Sequence[str], part: TektonPart) -> tuple[str, ...]:
     """Return sentences that remedy a refusal, as the run needs them: one that has ended has to be made anew."""
-    texts = [kept_elsewhere(text) if part.by_operator else text for text in texts]
+    texts = [with_operator_location(text) if part.by_operator else text for text in texts]
     if part.failed and not texts:
         return (f"start a new run: this one has failed ({part.reason}) and nothing revives it",)
     if not part.has_ended or not texts:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from kubectl_kres.admission.base.draft import SIDES, Draft
 from kubectl_kres.admission.base.outcome import Outcome
-from kubectl_kres.admission.pod.aggregate import of_containers
+from kubectl_kres.admission.pod.aggregate import sum_containers
 from kubectl_kres.model.pod import ContainerStatus, Pod
 from kubectl_kres.provenance.journal import Set, Source
 from kubectl_kres.quantity import ZERO, parse
@@ -106,7 +106,7 @@ def outweighed_resources(outcomes: Sequence[Outcome], additions: Collection[str]
 def _find_outweighed(draft: Draft, names: Collection[str], additions: Collection[str]) -> Iterator[OversizedAddition]:
     for name in sorted(names):
         for side in SIDES:
-            together = of_containers(draft.containers, [], side).get(name, ZERO)
+            together = sum_containers(draft.containers, [], side).get(name, ZERO)
             amounts = {slot.name: slot.amounts_of(side).get(name, ZERO) for slot in draft.inits}
             maximum = max(amounts.values(), key=lambda amount: amount.nano, default=ZERO)
             whose = tuple(container for container, amount in amounts.items() if amount.nano == maximum.nano)

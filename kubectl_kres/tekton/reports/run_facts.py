@@ -88,14 +88,14 @@ def tekton_remarks(
     return (*assumes, Assumption("", "tekton/pod-security-unknown", text))
 
 
-def waiting_of(store: Store, run: TaskRun, now: str, minutes: int) -> WaitingRun | None:
+def find_waiting_run(store: Store, run: TaskRun, now: str, minutes: int) -> WaitingRun | None:
     """Return the wait for a quota; None: the run does not wait for one. ``minutes``: the timeout of a PipelineRun that
     names none.
     """
     condition = waiting_condition(run)
     if condition is None:
         return None
-    time = moment_of(now)
+    time = parse_api_time(now)
     tried = next_try(run, time) if time is not None else None
     owner = pipeline_run_of(run)
     pipeline_run = store.get("PipelineRun", owner, run.metadata.namespace) if owner else None
@@ -110,7 +110,7 @@ def waiting_of(store: Store, run: TaskRun, now: str, minutes: int) -> WaitingRun
     )
 
 
-def too_much(results: Sequence[RunResult], policies: Policies) -> tuple[QuotaShortfall, ...]:
+def find_quota_shortfalls(results: Sequence[RunResult], policies: Policies) -> tuple[QuotaShortfall, ...]:
     """Return the requests of a refused pod that exceed the whole of its quota; empty: it can still fit."""
     if any(result.problem is None or result.problem.reason != REASON for result in results):
         return ()
@@ -123,7 +123,7 @@ def condition_of(run: TaskRun | PipelineRun) -> Condition | None:
     return next((condition for condition in run.status.conditions or () if condition.type == "Succeeded"), None)
 
 
-def held_back(run: TaskRun | PipelineRun) -> str:
+def spec_status_hold(run: TaskRun | PipelineRun) -> str:
     """Return the value of ``spec.status`` that holds a run back, so that nothing is made of it; empty: none does.
 
     Source: pkg/apis/pipeline/v1 TaskRun.IsPending, PipelineRun.IsPending.
@@ -184,7 +184,7 @@ def pipeline_run_of(run: TaskRun) -> str:
     return next((owner.name for owner in owners), "")
 
 
-def moment_of(text: str) -> datetime | None:
+def parse_api_time(text: str) -> datetime | None:
     """Return a time of the API; None for what is none."""
     try:
         result = datetime.fromisoformat(text)
@@ -198,7 +198,7 @@ _ENCODER = msgspec.msgpack.Encoder()
 _OWN = b"$(context."
 
 
-def run_likeness(store: Store, subject: Subject, options: EvaluationOptions) -> CacheKey | None:
+def run_cache_key(store: Store, subject: Subject, options: EvaluationOptions) -> CacheKey | None:
     """Return the key of a run in the cluster that was not retried and whose pod is not read; None for any other.
 
     The key is all of the run but its name, its times, and the figures that those of a waiting run lead to.
@@ -217,7 +217,7 @@ def run_likeness(store: Store, subject: Subject, options: EvaluationOptions) -> 
     if world.policies.reviewer is not None and not pod:
         # Policies may go by its name.
         return None
-    waits = waiting_of(store, run, options.now, world.config.timeout_minutes)
+    waits = find_waiting_run(store, run, options.now, world.config.timeout_minutes)
     since = (condition.last_transition_time if condition is not None else None) or ""
     tried = waits.next_try if waits is not None else ""
     key = (

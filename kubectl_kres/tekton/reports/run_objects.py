@@ -39,7 +39,7 @@ def _pods_known(store: Store, space: str, name: str) -> bool:
     return store.covered(own_read).is_known or store.covered(ReadRequest("Pod", space)).is_known
 
 
-def of_pipeline(run: PipelineRun, answer: PipelineAnswer, world: RunNamespace) -> Iterator[AccountStep]:
+def pipeline_steps(run: PipelineRun, answer: PipelineAnswer, world: RunNamespace) -> Iterator[AccountStep]:
     """Yield the steps of a PipelineRun's account, in the order in which its objects are made."""
     parent = ObjectRef("PipelineRun", run.metadata.name, run.metadata.namespace)
     yield from _claims(answer.claims, parent, world)

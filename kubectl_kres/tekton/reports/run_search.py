@@ -12,7 +12,7 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot, Unparsable
 from kubectl_kres.admission.base.outcome import Outcome
-from kubectl_kres.admission.pod.aggregate import of_containers
+from kubectl_kres.admission.pod.aggregate import sum_containers
 from kubectl_kres.admission.quota.quota_admission import amounts
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.pod import ResourceRequirements
@@ -255,7 +255,9 @@ class _RefusedRunSearch(RunSearch):
     def _split_task_value(self, values: State, draft: Draft, side: Side, name: str, most: int) -> State | None:
         """Return the value for the whole Task with which its steps leave room for the containers beside them."""
         running = [*draft.containers, *(slot for slot in draft.inits if slot.role == "sidecar")]
-        beside = of_containers([slot for slot in running if slot.path not in self.steps], [], side).get(name, ZERO).nano
+        beside = (
+            sum_containers([slot for slot in running if slot.path not in self.steps], [], side).get(name, ZERO).nano
+        )
         room = most - beside - draft.overhead.get(name, ZERO).nano
         part = room // len(self.steps) // units(name) * units(name)
         if part < units(name):

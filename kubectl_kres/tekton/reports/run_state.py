@@ -14,7 +14,7 @@ from kubectl_kres.reports.explain.object_state import state_of_pod
 from kubectl_kres.reports.run_state.containers import missing_object, troubles
 from kubectl_kres.reports.run_state.grace import is_new, worst_state
 from kubectl_kres.reports.run_state.next_steps import with_next_step
-from kubectl_kres.reports.run_state.scheduling import named_object, queue_of
+from kubectl_kres.reports.run_state.scheduling import kueue_queue, named_object
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.run_facts import condition_of
@@ -40,7 +40,7 @@ def _run_state(store: Store, run: TaskRun | PipelineRun, now: str) -> RunState:
     if condition is not None and condition.status == "False":
         return _failed_state(store, run, condition)
     if run.spec.status in {"TaskRunPending", "PipelineRunPending"}:
-        queue = queue_of(run.metadata.labels)
+        queue = kueue_queue(run.metadata.labels)
         detail = f"spec.status is {run.spec.status}" + (f", queue {queue}" if queue else "")
         reason: Reason = "TaskRunPending" if isinstance(run, TaskRun) else "PipelineRunPending"
         return RunState("waits", reason, since, by="Kueue" if queue else "", detail=detail)

@@ -18,12 +18,18 @@ from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, 
 from kubectl_kres.reports.common.parts import TektonPart
 from kubectl_kres.reports.common.system import object_behind
 from kubectl_kres.reports.pod.pod_claims import add_charges as sums_of
-from kubectl_kres.reports.pod.resource_view import as_written, values_of
+from kubectl_kres.reports.pod.resource_view import values_of, written_pod
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import Task, TaskRun, TaskSpec
 from kubectl_kres.tekton.reports.remedies.run_values import RunCase
 from kubectl_kres.tekton.reports.run_containers import killed_containers, outweighed_resources
-from kubectl_kres.tekton.reports.run_facts import held_back, pipeline_run_of, tekton_remarks, too_much, waiting_of
+from kubectl_kres.tekton.reports.run_facts import (
+    find_quota_shortfalls,
+    find_waiting_run,
+    pipeline_run_of,
+    spec_status_hold,
+    tekton_remarks,
+)
 from kubectl_kres.tekton.reports.run_objects import existing_claims
 from kubectl_kres.tekton.reports.world import stored_run, tekton_world
 from kubectl_kres.tekton.rules.base.result import Fields, MissingReference, SpecOrigin, fields_below
@@ -78,7 +84,9 @@ def _build_missing_task(run: TaskRun) -> UsedTask:
     return UsedTask(TaskSpec(), SpecOrigin(Source("Task", name, run.metadata.namespace)))
 
 
-def of_pod(store: Store, subject: Subject, options: EvaluationOptions, *, journal: bool = True) -> Analysis | None:
+def find_run_of_pod(
+    store: Store, subject: Subject, options: EvaluationOptions, *, journal: bool = True
+) -> Analysis | None:
     """Return the run that made a live pod; None if no run did, or if the run or its Task cannot be read."""
     run = object_behind(store, subject)
     if run is None or run is subject:
@@ -197,14 +205,14 @@ def build_analysis(
         condition.status,
         condition.reason,
         problem,
-        too_much(results, namespace_policies.policies),
+        find_quota_shortfalls(results, namespace_policies.policies),
         max(0, run.spec.retries - len(run.status.retries_status or ())),
         _lost_amounts(first.journal),
         any(entry.rule.startswith("tekton/task-level") for entry in first.journal if isinstance(entry, Derive)),
-        waiting_of(store, run, options.now, world.config.timeout_minutes),
+        find_waiting_run(store, run, options.now, world.config.timeout_minutes),
         pipeline_run_of(run),
         ".".join(map(str, world.config.version or ())),
-        held_back(run),
+        spec_status_hold(run),
         killed_containers(live or pod_of(store, run), first, additions),
         outweighed_resources([result.outcome for result in results if result.outcome is not None], additions),
         _added_cpu_limits(first),
@@ -277,7 +285,7 @@ def pod_of(store: Store, run: TaskRun) -> Pod | None:
 
 def _is_live_pod(result: RunResult, live: Pod) -> bool:
     """Return whether a stored pod is the live pod."""
-    return result.stored_run is not None and values_of(result.stored_run) == values_of(as_written(live))
+    return result.stored_run is not None and values_of(result.stored_run) == values_of(written_pod(live))
 
 
 def _outcome(result: RunResult) -> Outcome:

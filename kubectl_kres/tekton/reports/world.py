@@ -17,7 +17,7 @@ from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, Task, TaskRun
 from kubectl_kres.tekton.reports.config import configuration
 from kubectl_kres.tekton.rules.controller.resolve import Lookups
-from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, send_object, world_of
+from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, build_run_namespace, send_object
 
 RunType = TypeVar("RunType", TaskRun, PipelineRun)
 Template = TypeVar("Template", Task, Pipeline)
@@ -64,7 +64,7 @@ def _find_cached_world(store: Store, namespace: str, options: EvaluationOptions)
 
 def _build_world(store: Store, namespace: str, options: EvaluationOptions) -> tuple[RunNamespace, Refused]:
     stored_namespace = store.get("Namespace", namespace)
-    bare = world_of(
+    bare = build_run_namespace(
         policies(store, namespace, options.server).policies,
         options.server,
         configuration(store, options),

@@ -15,8 +15,8 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Condition, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.pictures.bounds import pairs_of, scale_lines
-from kubectl_kres.render.pictures.holders import in_proportion
+from kubectl_kres.render.pictures.bounds import bounds_pairs, scale_lines
+from kubectl_kres.render.pictures.holders import divide_cells
 from kubectl_kres.render.pod.explain import head_lines
 from kubectl_kres.render.text import line
 from kubectl_kres.render.verdict.headline import verdict_word
@@ -177,7 +177,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     return (
         *(() if namespace else (namespace_column,)),
         Column("name", "NAME", lambda row: row.run.metadata.name, most=56),
-        Column("state", "CONDITION", _condition, _badness, lambda row: row_sign(row)[1], most=34),
+        Column("state", "CONDITION", _condition, _severity_key, lambda row: row_sign(row)[1], most=34),
         Column("steps", "STEPS", _steps, right=True, wide=True, width=5, searched=False),
         _amount_column("CPU REQ", "requests", "cpu"),
         _amount_column("CPU LIVE", "requests", "cpu", live=True),
@@ -189,7 +189,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     )
 
 
-def _badness(row: RunRow | PipelineRow) -> int:
+def _severity_key(row: RunRow | PipelineRow) -> int:
     """Return the sort key: runs that nothing can help any more come first, those that have ended well last."""
     return _ORDER.index(run_status(row.run))
 
@@ -234,7 +234,7 @@ def _detail(session: Session, row: RunRow, width: int) -> Iterator[line.Line]:
         yield from line.tone_lines("warn", line.wrap_text(text, width, rest="  "))
     if explanation.tekton is not None:
         yield from task_lines(explanation.tekton, width)
-    yield from scale_lines(pairs_of(explanation), width, ascii_only=session.setting.ascii_only)
+    yield from scale_lines(bounds_pairs(explanation), width, ascii_only=session.setting.ascii_only)
 
 
 def list_read_requests(namespace: str) -> tuple[ReadRequest, ...]:
@@ -326,7 +326,7 @@ def _tasks(row: PipelineRow) -> str:
     if progress is None:
         return "-"
     parts = progress.ended, progress.under_way, progress.tasks - progress.ended - progress.under_way
-    widths = in_proportion(parts, min(progress.tasks, _TASK_CELLS))
+    widths = divide_cells(parts, min(progress.tasks, _TASK_CELLS))
     bar = "".join(cell[row.ascii_only] * width for cell, width in zip(_TASK_BAR, widths, strict=True))
     return f"{bar} {progress.ended} of {progress.tasks}"
 
@@ -355,7 +355,9 @@ def _pipelinerun_columns(namespace: str) -> tuple[Column, ...]:
         *(() if namespace else (namespace_column,)),
         Column("name", "NAME", lambda row: row.run.metadata.name, most=56),
         Column("pipeline", "PIPELINE", _pipeline, most=30),
-        Column("state", "CONDITION", _pipelinerun_condition, _badness, lambda row: pipelinerun_sign(row)[1], most=34),
+        Column(
+            "state", "CONDITION", _pipelinerun_condition, _severity_key, lambda row: pipelinerun_sign(row)[1], most=34
+        ),
         Column("tasks", "TASKS", _tasks, _unfinished, lambda row: pipelinerun_sign(row)[1], most=24, drawn=True),
         Column("runs", "TASKRUNS", _runs, most=48),
         Column("age", "AGE", lambda row: row.age, _pipelinerun_created, right=True, wide=True, width=5),

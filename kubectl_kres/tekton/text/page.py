@@ -9,7 +9,7 @@ from kubectl_kres.render.text.remarks import unseen_text
 from kubectl_kres.render.verdict.headline import code_line, one_line_message
 from kubectl_kres.reports.common.explanation import merge_facts
 from kubectl_kres.tekton.reports.pipeline import AtOnce, PipelineExplanation
-from kubectl_kres.tekton.text.pipeline import pinned_task_texts, task_lines, too_much_texts, verdict_lines
+from kubectl_kres.tekton.text.pipeline import pinned_task_texts, shortfall_texts, task_lines, verdict_lines
 
 #: Tasks, events and assumptions that are shown; the rest is counted.
 _TASKS, _FACTS, _ASSUMED = 8, 1, 2
@@ -36,7 +36,7 @@ def _lines(pipeline_explanation: PipelineExplanation, now: str, width: int) -> I
         text = f"at once, quota {quota}: {'; '.join(map(_amount, group))}"
         exceeded = [at_once for at_once in group if at_once.exceeded]
         yield from labelled_lines("asks", text, width, tone="bad" if exceeded else "")
-        for sentence in too_much_texts(exceeded):
+        for sentence in shortfall_texts(exceeded):
             yield from labelled_lines("", sentence, width, tone="warn")
     for claim in pipeline_explanation.claims:
         if claim.state == "refused":

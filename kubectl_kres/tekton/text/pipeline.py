@@ -22,11 +22,11 @@ from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import cause, held_text, one_line_message, verdict_word
 from kubectl_kres.render.verdict.object_list import Row
-from kubectl_kres.render.verdict.remedy import do_lines, remedy_lines
+from kubectl_kres.render.verdict.remedy import first_fix_lines, remedy_lines
 from kubectl_kres.render.verdict.run_state import short, state_sentence, state_suffix
 from kubectl_kres.reports.common.analysis import AccountStep
-from kubectl_kres.reports.common.explanation import is_held_up
-from kubectl_kres.tekton.reports.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask, of_task
+from kubectl_kres.reports.common.explanation import waits_or_fails
+from kubectl_kres.tekton.reports.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask, narrow_to_task
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import RUNS
 from kubectl_kres.tekton.text.taskrun import time_text
 
@@ -70,7 +70,7 @@ def row_of(pipeline_explanation: PipelineExplanation, now: str = "") -> Row:
         else _format_shortage(pipeline_explanation).removeprefix(", ")
     )
     state = pipeline_explanation.run_state
-    held_up = state_sentence(state, now) if state is not None and is_held_up(state) else ""
+    held_up = state_sentence(state, now) if state is not None and waits_or_fails(state) else ""
     if pipeline_explanation.held and not held_up:
         held_up = f"held back by spec.status {pipeline_explanation.held}"
     reason = "; ".join(filter(None, (text, held_up, rest)))
@@ -95,7 +95,7 @@ def brief(pipeline_explanation: PipelineExplanation, more: str, now: str = "") -
         one_line_message(pipeline_explanation.verdict) if pipeline_explanation.verdict.allowed is not True else tasks
     )
     state = pipeline_explanation.run_state if not pipeline_explanation.ended else None
-    if state is not None and is_held_up(state):
+    if state is not None and waits_or_fails(state):
         reason += f"; {state_sentence(state, now)}"
     else:
         reason += _format_blocked_run(pipeline_explanation)
@@ -177,7 +177,7 @@ def head_lines(pipeline_explanation: PipelineExplanation, width: int) -> Iterato
     yield from tone_lines("", rest)
     yield from _state(pipeline_explanation, width)
     if shown != texts:
-        yield from do_lines(pipeline_explanation.remedies, "", width)
+        yield from first_fix_lines(pipeline_explanation.remedies, "", width)
         yield from tone_lines("quiet", wrap_text(texts, width, rest="  "))
     yield from _goes_on(pipeline_explanation, width)
 
@@ -186,7 +186,7 @@ def _state(pipeline_explanation: PipelineExplanation, width: int, now: str = "")
     """That it waits or fails, why, and what to do next."""
     state = pipeline_explanation.run_state
     shown = not (pipeline_explanation.ended or pipeline_explanation.verdict.allowed is not True)
-    if state is None or not is_held_up(state) or not shown:
+    if state is None or not waits_or_fails(state) or not shown:
         return
     yield from tone_lines("bad", wrap_text(f"{state.word}: {state_sentence(state, now)}", width, rest="  "))
     if state.next and not pipeline_explanation.remedies:
@@ -291,7 +291,7 @@ def _at_once(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[
     for quota, group in groups.items():
         yield [("", "")]
         yield from _group(quota, group, width)
-        for text in too_much_texts([at_once for at_once in group if at_once.exceeded]):
+        for text in shortfall_texts([at_once for at_once in group if at_once.exceeded]):
             yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="  "))
     unknown = [task.name for task in pipeline_explanation.tasks if task.gap is not None and not task.state]
     if unknown and pipeline_explanation.at_once:
@@ -300,7 +300,7 @@ def _at_once(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[
         )
 
 
-def too_much_texts(group: Sequence[AtOnce]) -> Iterator[str]:
+def shortfall_texts(group: Sequence[AtOnce]) -> Iterator[str]:
     """Yield what comes of what exceeds a quota: a pod waits, a TaskRun is not even made. Nothing of nothing."""
     pods = [at_once for at_once in group if at_once.resource != RUNS]
     if pods:
@@ -415,7 +415,7 @@ def _claims(claims: Sequence[AccountStep], width: int) -> Iterator[Line]:
 def _task_in_full(
     pipeline_explanation: PipelineExplanation, name: str, *, steps: bool, width: int, now: str
 ) -> Iterator[Line]:
-    yield from _in_full(of_task(pipeline_explanation, name).tasks[0], width, steps=steps, now=now)
+    yield from _in_full(narrow_to_task(pipeline_explanation, name).tasks[0], width, steps=steps, now=now)
 
 
 def _in_full(planned_task: PlannedTask, width: int, *, steps: bool, now: str) -> Iterator[Line]:

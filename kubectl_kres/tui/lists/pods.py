@@ -15,7 +15,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.pod.qos import quality_lines, short
 from kubectl_kres.render.text.line import Line, Tone, age_text, tone_lines, wrap_text
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.pod.events import of_pod, state_of
+from kubectl_kres.reports.pod.events import pod_facts, state_of
 from kubectl_kres.reports.qos.qos_open import missing_limits
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_report import PodQos
@@ -272,7 +272,7 @@ def _detail(session: Session, row: PodRow, width: int) -> Iterator[Line]:
     del session
     quality = row.quality
     tone = _state_tone(row)
-    for fact in of_pod(row.pod):
+    for fact in pod_facts(row.pod):
         yield from tone_lines(tone, wrap_text(f"{fact.reason}: {fact.text}", width, rest="  "))
     if quality is not None:
         yield from quality_lines(quality, width)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
-from kubectl_kres.render.pictures.holders import holders_lines, of_quota
+from kubectl_kres.render.pictures.holders import holders_lines, quota_rooms
 from kubectl_kres.render.quota.quota_blocks import quota_lines
 from kubectl_kres.render.text.line import Line, Tone, fine_bar, tone_lines, wrap_text
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
@@ -175,7 +175,7 @@ def _holders(session: Session, ref: ObjectRef, width: int) -> Iterator[Line]:
     is_known = all(store.covered(read).is_known for read in counting_needs([quota], session.server, ref.namespace))
     if is_known and sum(1 for _ in islice(store.all("Pod", ref.namespace), _FEW)) < _FEW:
         [report] = quota_reports(store, [quota], session.evaluation_options, by="workload")
-        yield from holders_lines(of_quota(report), width, ascii_only=session.setting.ascii_only, figures=False)
+        yield from holders_lines(quota_rooms(report), width, ascii_only=session.setting.ascii_only, figures=False)
 
 
 def _detail(session: Session, row: QuotaEntry, width: int) -> Iterator[Line]:

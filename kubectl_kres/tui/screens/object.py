@@ -20,7 +20,7 @@ from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
 from kubectl_kres.tui.screens.pane import Copy, FrameChanged, OpenPlace, Pane, StatusRemark
-from kubectl_kres.tui.session import Session, read_as
+from kubectl_kres.tui.session import Session, single_read_request
 from kubectl_kres.tui.widgets.lines import Lines
 
 T = TypeVar("T")
@@ -109,7 +109,7 @@ class ObjectPane(Pane):
     def complete(self) -> bool:
         """Whether all that the answer depends on has been asked for and read, or cannot be."""
         states = self.session.feed.states()
-        return not self.is_late and all(read_as(read) in states for read in self.reads())
+        return not self.is_late and all(single_read_request(read) in states for read in self.reads())
 
     def state_lines(self, width: int) -> Iterator[Line]:
         """That the object is gone; that more is being read; or why nothing is known of it."""

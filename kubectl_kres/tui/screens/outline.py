@@ -42,7 +42,7 @@ class OutlinePane(TreePane):
     def columns(self) -> Sequence[Column]:
         return columns(self.HEAD, self._folded, ascii_only=self.session.setting.ascii_only)
 
-    def do_lines(self, width: int) -> Iterator[Line]:
+    def first_fix_lines(self, width: int) -> Iterator[Line]:
         """Yield what the outline says is to be done, for the head: the first fix, then other ones."""
         for item in self._rows:
             if item.remedy:
@@ -124,12 +124,12 @@ class OutlinePane(TreePane):
         return item.ref, "", ""
 
     def command(self) -> str:
-        words = f"explain {self.word}/{self.ref.name}{' --steps' * (self.steps and not self.on_tree)}"
+        words = f"explain {self.word}/{self.ref.name}{' --steps' * (self.steps and not self.shows_tree)}"
         return self.session.command(words, self.ref.namespace or None)
 
     @property
     def has_table(self) -> bool:
-        return self.on_tree
+        return self.shows_tree
 
     def hints(self) -> Sequence[str]:
         return ("open", "copy", "pane", "explain", "filter", "up", "help")

@@ -26,7 +26,7 @@ from kubectl_kres.render.overview import (
     short_cause,
 )
 from kubectl_kres.render.text.line import Line, Tone, age_text, labelled_lines, size, tone_lines, wrap_text
-from kubectl_kres.render.verdict.remedy import do_lines
+from kubectl_kres.render.verdict.remedy import first_fix_lines
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.overview import OverviewArea, Problem, pod_area
 from kubectl_kres.store.store import Changes, ReadRequest
@@ -231,7 +231,7 @@ class OverviewPane(TablePane):
         if row.problem is None:
             yield from tone_lines(row.mark[1], wrap_text(row.text, width))
             return
-        yield from do_lines(row.problem.remedies, "", width)
+        yield from first_fix_lines(row.problem.remedies, "", width)
         tone, now = row.mark[1], self.session.setting.now()
         yield from labelled_lines("because", describe_problem(row.problem, now), width, tone=tone)
         if not row.problem.remedies and row.problem.area != "refused":

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.render.pictures.bounds import pairs_of, scale_lines
+from kubectl_kres.render.pictures.bounds import bounds_pairs, scale_lines
 from kubectl_kres.render.pictures.cost import cost_picture
 from kubectl_kres.render.pod.diff import difference_lines
 from kubectl_kres.render.pod.explain import explanation_lines, head_lines
@@ -129,7 +129,7 @@ class PodPane(TreePane):
             return [[("warn", f"no class, since {no_class_reason(self.subject)}")]]
         if tab == "cgroups":
             return tree(result.cgroups, width) if result.cgroups is not None else ()
-        pairs = pairs_of(self.answer) if self.answer is not None else ()
+        pairs = bounds_pairs(self.answer) if self.answer is not None else ()
         ascii_only = self.session.setting.ascii_only
         return [*scale_lines(pairs, width, ascii_only=ascii_only), [("", "")], *quality_lines(result, width)]
 

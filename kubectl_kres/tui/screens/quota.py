@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.pictures.holders import holders_lines, of_quota
+from kubectl_kres.render.pictures.holders import holders_lines, quota_rooms
 from kubectl_kres.render.quota.quota_blocks import quota_lines, tree_lines
 from kubectl_kres.render.text.line import Line
 from kubectl_kres.reports.pod.manifest_source import missing_error
@@ -197,7 +197,7 @@ class QuotaPane(ObjectPane, TablePane):
         if self.answer is not None:
             ascii_only = self.session.setting.ascii_only
             yield from quota_lines(without_users(self.answer), ascii_only=ascii_only, width=width)
-            yield from holders_lines(of_quota(self.answer), width, ascii_only=ascii_only, figures=False)
+            yield from holders_lines(quota_rooms(self.answer), width, ascii_only=ascii_only, figures=False)
 
     def on_table_opened(self, event: Table.Opened) -> None:
         event.stop()

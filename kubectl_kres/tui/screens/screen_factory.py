@@ -15,7 +15,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.render.before_after import before_after
 from kubectl_kres.render.change_report import change_lines
-from kubectl_kres.render.pictures.holders import holders_lines, of_quota
+from kubectl_kres.render.pictures.holders import holders_lines, quota_rooms
 from kubectl_kres.render.pod.explain import head_lines
 from kubectl_kres.render.quota.quota_blocks import quota_lines
 from kubectl_kres.render.text.line import Line, tone_lines, wrap_text
@@ -96,7 +96,7 @@ class WhatIfPane(Pane):
                 ascii_only = self.session.setting.ascii_only
                 yield [("", "")]
                 yield from quota_lines(without_users(report), ascii_only=ascii_only, width=width)
-                yield from holders_lines(of_quota(report), width, ascii_only=ascii_only, figures=False)
+                yield from holders_lines(quota_rooms(report), width, ascii_only=ascii_only, figures=False)
             elif BY_KIND[ref.kind].struct is Workload:
                 yield [("", "")]
                 yield [("strong", f"{ref.kind.lower()} {ref.name}"), ("", f" in {ref.namespace}")]
@@ -150,7 +150,7 @@ def has_screen(kind: Kind) -> bool:
     return is_shown(kind)
 
 
-def pane_of(session: Session, location: Location, below: Pane | None) -> Pane:
+def create_pane(session: Session, location: Location, below: Pane | None) -> Pane:
     """Return a new screen; ``below`` is the one that help was asked on."""
     if location.view == "help":
         listing = LISTINGS.get(location.tab)

@@ -147,9 +147,9 @@ class TreePane(ObjectPane, TablePane):
         self.table.styles.width = max(_TREE, cells) if beside else "1fr"
         verdict = _VERDICT_LOW if low else _VERDICT_HIGH if height >= _HIGH else _VERDICT
         # A text begins with the verdict itself.
-        self.verdict.display = self.tabs.current != "text" and not (self.on_tree and self._is_without_tree)
+        self.verdict.display = self.tabs.current != "text" and not (self.shows_tree and self._is_without_tree)
         # The tabs take a line.
-        most = max(verdict, height - 1 - rows - about) if self.on_tree else verdict
+        most = max(verdict, height - 1 - rows - about) if self.shows_tree else verdict
         self.verdict.styles.max_height = most
         # The verdict is asked for its lines: its size is still that of its last ones.
         left = height - 1 - about - (min(most, self.verdict.virtual_size.height) if self.verdict.display else 0)
@@ -161,18 +161,18 @@ class TreePane(ObjectPane, TablePane):
         return self.answer is not None and not self._rows
 
     @property
-    def on_tree(self) -> bool:
+    def shows_tree(self) -> bool:
         """Whether the tree is shown, not a page of text."""
         return self.tabs.current == self.TABS[0][0]
 
     @property
     def row(self) -> Any | None:
         """The line under the cursor; None while a page is shown."""
-        return self.table.row if self.on_tree else None
+        return self.table.row if self.shows_tree else None
 
     @property
     def filters(self) -> bool:
-        return self.on_tree
+        return self.shows_tree
 
     def show_answer(self) -> None:
         self._opening = self._opening and self.table.cursor == self._placed_row
@@ -224,7 +224,7 @@ class TreePane(ObjectPane, TablePane):
 
     def _draw(self, *, keep: bool = False) -> None:
         """The page, or what is known of the line under the cursor; ``keep``: as far down as it was."""
-        if not self.on_tree:
+        if not self.shows_tree:
             self.page.put(partial(self._page, self.tabs.current), keep=keep)
             return
         row = self.table.row
@@ -248,11 +248,11 @@ class TreePane(ObjectPane, TablePane):
 
     def _turn_page(self, tab: str) -> None:
         self.tabs.choose(tab)
-        self.set_class(self.on_tree, "tree")
-        self.set_class(not self.on_tree, "page")
+        self.set_class(self.shows_tree, "tree")
+        self.set_class(not self.shows_tree, "page")
         self._arrange()
         self._draw()
-        (self.table if self.on_tree else self.page).focus()
+        (self.table if self.shows_tree else self.page).focus()
         self.post_message(FrameChanged())
 
     def on_table_moved(self, event: Table.Moved) -> None:

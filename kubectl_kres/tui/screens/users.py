@@ -12,7 +12,7 @@ from msgspec import Struct
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.quota.quota_blocks import label_of, more_of, quota_lines, setter_words
+from kubectl_kres.render.quota.quota_blocks import label_of, quota_lines, row_detail, setter_words
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.reports.quota.quota_report import VALUE, QuotaReport, quota_reports
@@ -179,7 +179,7 @@ class UsersPane(TreePane):
                 text = f"set by {setter_words(set_by)}" if set_by.rule else setter_words(set_by)
                 yield from tone_lines(tone, wrap_text(text, width, first="    ", rest="      "))
             elif name in node.hard:
-                yield from tone_lines("quiet", wrap_text(more_of(node, name), width, first="    ", rest="      "))
+                yield from tone_lines("quiet", wrap_text(row_detail(node, name), width, first="    ", rest="      "))
         if node.subject is not None:
             yield [("quiet", "  enter opens it, left and right fold")]
 
@@ -230,7 +230,7 @@ class UsersPane(TreePane):
 
     @property
     def has_table(self) -> bool:
-        return self.on_tree
+        return self.shows_tree
 
     def hints(self) -> Sequence[str]:
         return ("open", "pane", "explain", "filter", "fault-next", "up", "help")
@@ -291,4 +291,4 @@ def _amount(name: str) -> Column:
 
 
 def _format_setter(node: UsageNode, names: Sequence[str]) -> str:
-    return next((text for name in names if (text := more_of(node, name))), "")
+    return next((text for name in names if (text := row_detail(node, name))), "")

@@ -11,11 +11,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_kres.provenance.journal import Check, Source, is_own_rule
-from kubectl_kres.render.pictures.bounds import pairs_of, scale_lines
+from kubectl_kres.render.pictures.bounds import bounds_pairs, scale_lines
 from kubectl_kres.render.pictures.cost import cost_picture
 from kubectl_kres.render.pod.explain import remark_lines, sum_text
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
-from kubectl_kres.render.text.values import answer, shown_source, step_lines, text, title
+from kubectl_kres.render.text.values import answer, format_source, step_lines, text, title
 from kubectl_kres.reports.common.explanation import ContainerValues, Explanation, QuotaCost, ResourceValue, Total
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.view import RowKey
@@ -157,7 +157,7 @@ def _value(
         yield [(tone, first[:3]), ("", first[3:])]
         yield from tone_lines("", rest)
         if check.source is not None:
-            yield from tone_lines("quiet", wrap_text(shown_source(check.source), width, first="   ", rest="   "))
+            yield from tone_lines("quiet", wrap_text(format_source(check.source), width, first="   ", rest="   "))
 
 
 def _total(explanation: Explanation, total: Total, width: int, *, steps: bool) -> Iterator[Line]:
@@ -177,7 +177,7 @@ def _journal_container(
     yield from tone_lines("quiet", wrap_text(container_values.path, width))
     if container_values.values:
         name = container_values.name or "pod level"
-        pairs = [replace(pair, container="") for pair in pairs_of(explanation) if pair.container == name]
+        pairs = [replace(pair, container="") for pair in bounds_pairs(explanation) if pair.container == name]
         yield from scale_lines(pairs, width, ascii_only=ascii_only)
     for value in container_values.values:
         yield []

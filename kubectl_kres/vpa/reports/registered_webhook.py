@@ -30,7 +30,7 @@ def extended(store: Store, namespace: str, policies: Policies) -> tuple[Policies
     if registered is not None and not registration.selects_namespace(registered[1], store, namespace):
         return policies, left_out
     webhook = registration.webhook_of(
-        registered or registration.USUAL, deciding, partial(registration.maker_of, ref(store), namespace)
+        registered or registration.USUAL, deciding, partial(registration.find_top_maker, ref(store), namespace)
     )
     webhooks = sorted((*policies.webhooks, webhook), key=lambda webhook: webhook.configuration)
     return structs.replace(policies, webhooks=tuple(webhooks)), left_out
@@ -40,7 +40,7 @@ def supposed_webhook(store: Store, autoscaler: Autoscaler) -> VpaWebhook:
     """Return the webhook as its admission controller registers it, for one autoscaler."""
     namespace = autoscaler.source.namespace
     return registration.webhook_of(
-        registration.USUAL, {autoscaler.target: autoscaler}, partial(registration.maker_of, ref(store), namespace)
+        registration.USUAL, {autoscaler.target: autoscaler}, partial(registration.find_top_maker, ref(store), namespace)
     )
 
 
@@ -52,7 +52,7 @@ def autoscaler_of(store: Store, analysis: Analysis) -> Autoscaler | None:
         return None
     namespace = analysis.manifest.pod.metadata.namespace
     deciding = controlling_autoscalers(registration.parsed(store, namespace)[0])
-    return deciding.get(top_owner(owner, deciding, partial(registration.maker_of, ref(store), namespace)))
+    return deciding.get(top_owner(owner, deciding, partial(registration.find_top_maker, ref(store), namespace)))
 
 
 def with_remarks(store: Store, subject: Subject, analysis: Analysis) -> Analysis:

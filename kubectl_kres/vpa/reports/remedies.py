@@ -13,12 +13,12 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.admission.request.new_pod import Policies, admit
-from kubectl_kres.model.objects import ObjectRef, decode_object, on_wire
+from kubectl_kres.model.objects import ObjectRef, decode_object, to_wire
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.parts import Admits, Edit, RaiseQuota, Remedy, SetField
-from kubectl_kres.reports.remedies.commands import directed_command, keeper_of
+from kubectl_kres.reports.remedies.commands import directed_command, named_manager_sentence
 from kubectl_kres.reports.remedies.engine import RemedySearch, State, changed_policies
 from kubectl_kres.reports.remedies.words import compose_remedy, edit_file
 from kubectl_kres.store.store import Store
@@ -66,7 +66,7 @@ class _AutoscalerSearch(RemedySearch[UpdaterRun | None]):
         super().__init__(store, target)
         self.options, self.vpa, self.analysis, self.eviction = options, vpa, analysis, eviction
         self.ref = ObjectRef(KIND, vpa.metadata.name, vpa.metadata.namespace)
-        self.raw: _Raw = on_wire(vpa)
+        self.raw: _Raw = to_wire(vpa)
 
     def evaluate(self, state: State) -> UpdaterRun | None:
         """Return a run of the updater; None: no server would store the autoscaler."""
@@ -123,7 +123,7 @@ class _AutoscalerSearch(RemedySearch[UpdaterRun | None]):
             bounds = (f"{edit.field.rpartition('.')[2]} to {edit.to}" for edit in edits if isinstance(edit, SetField))
             text = f"set {', '.join(bounds)} in {self.ref}"
         file = self.store.files.get(self.ref)
-        kept = keeper_of(self.ref, self.vpa.metadata) if file is None else edit_file(file)
+        kept = named_manager_sentence(self.ref, self.vpa.metadata) if file is None else edit_file(file)
         wire = shlex.quote(json.dumps({"spec": patch}, separators=(",", ":")))
         name, space = shlex.quote(self.ref.name), shlex.quote(self.ref.namespace)
         command = directed_command(self.store.origin, f"patch vpa {name} -n {space} --type merge -p {wire}")

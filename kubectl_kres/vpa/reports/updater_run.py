@@ -28,18 +28,18 @@ from kubectl_kres.reports.common.replicas import controller, replicas_of
 from kubectl_kres.reports.resize import patch_pod
 from kubectl_kres.store.store import Store
 from kubectl_kres.vpa.model import BUDGET
-from kubectl_kres.vpa.registration import maker_of
+from kubectl_kres.vpa.registration import find_top_maker
 from kubectl_kres.vpa.rules.autoscaler import Autoscaler, WebhookFault
 from kubectl_kres.vpa.rules.updater import (
     EVICTING,
     VIOLATED,
+    EvictionDecision,
     HealthyPods,
-    JudgedPod,
     MovedPods,
-    budget_of,
+    decide_eviction,
+    disruption_budget,
     follow_evictions,
     healthy_pods,
-    judged_pod,
 )
 from kubectl_kres.vpa.rules.webhook import scaled_containers, top_owner
 
@@ -159,7 +159,7 @@ class UpdaterRun:
     def _pods(self) -> Iterator[Pod]:
         """Yield those that the updater sees: it reads none without a node. Source: pkg/updater/main.go."""
         key = (self.target.ref.kind, self.target.ref.name)
-        maker = partial(maker_of, ref(self.store), self.target.ref.namespace)
+        maker = partial(find_top_maker, ref(self.store), self.target.ref.namespace)
         for pod in self.store.all("Pod", self.target.ref.namespace):
             if pod.spec.node_name and pod.status.phase not in _ENDED and not pod.metadata.deletion_timestamp:
                 owner = controller(pod)
@@ -176,7 +176,9 @@ class UpdaterRun:
         if not count:
             return Eviction("no-pods")
         try:
-            checked_pods = [(pod, judged_pod(autoscaler, _slots(pod, self), self.policies.limits)) for pod in self.pods]
+            checked_pods = [
+                (pod, decide_eviction(autoscaler, _slots(pod, self), self.policies.limits)) for pod in self.pods
+            ]
         except (WebhookFault, Unparsable):
             return Eviction("as-recommended", count)
         outside = tuple(value for pod, checked in checked_pods for value in _values(pod.metadata.name, checked))
@@ -186,7 +188,7 @@ class UpdaterRun:
         moved = sorted((checked.sort_key, index) for index, (_, checked) in enumerate(checked_pods) if checked.evicted)
         if not moved:
             return Eviction("held", count, outside, held_back, kept=count)
-        if count < budget_of(autoscaler, count).least:
+        if count < disruption_budget(autoscaler, count).least:
             return Eviction("too-few", count, outside, held_back, kept=count)
         self.moved = tuple(self.pods[index] for _, index in moved)
         return self._evicted(count, outside, held_back)
@@ -196,7 +198,7 @@ class UpdaterRun:
         in_place = self.autoscaler.mode == "InPlaceOrRecreate"
         wanted_count, beside = max(count, self._wanted_replicas()), count - len(moved)
         healthy = self._healthy(wanted_count)
-        budget = budget_of(self.autoscaler, wanted_count, healthy.least)
+        budget = disruption_budget(self.autoscaler, wanted_count, healthy.least)
         result = follow_evictions(budget, len(moved), beside, self._admits, self._resizes if in_place else None)
         again = self._values_outside_again() if result.evicted else ()
         bounded = bool(healthy.budgets) and result.old > 0 and not result.missing
@@ -226,7 +228,7 @@ class UpdaterRun:
         draft = self.analysis.outcomes[0].draft
         if draft is None:
             return ()
-        checked = judged_pod(self.autoscaler, draft.containers, self.policies.limits)
+        checked = decide_eviction(self.autoscaler, draft.containers, self.policies.limits)
         return tuple(_values("", checked)) if checked.evicted else ()
 
     @property
@@ -316,7 +318,7 @@ class UpdaterRun:
         return patch_pod(pod, {"spec": {"containers": containers}})[0]
 
 
-def _values(pod: str, checked: JudgedPod) -> Iterator[OutsideValue]:
+def _values(pod: str, checked: EvictionDecision) -> Iterator[OutsideValue]:
     for each in checked.outside:
         amounts = ("" if amount is None else str(amount) for amount in (each.request, each.lower, each.upper))
         yield OutsideValue(pod, each.container, each.resource, *amounts)

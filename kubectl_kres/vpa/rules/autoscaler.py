@@ -141,12 +141,12 @@ def merged_item(limits: Sequence[Limits], type_: str) -> MergedItem | None:
             if item.type != type_:
                 continue
             default = _fields(limit, item, "default") or default
-            most = _stricter(most, _fields(limit, item, "max"), higher=False)
-            least = _stricter(least, _fields(limit, item, "min"), higher=True)
+            most = _intersect_bounds(most, _fields(limit, item, "max"), higher=False)
+            least = _intersect_bounds(least, _fields(limit, item, "min"), higher=True)
     return None if most is least is default is None else MergedItem(most, least, default)
 
 
-def bound_in(bounds: Bounds | None, name: str) -> Quantity:
+def bound_of_resource(bounds: Bounds | None, name: str) -> Quantity:
     """Return the bound of a resource; zero where there is none."""
     bound = (bounds or {}).get(name)
     return ZERO if bound is None else bound[0]
@@ -164,7 +164,7 @@ def _fields(limits: Limits, item: ParsedItem, field: str) -> Bounds | None:
     return {name: (quantity, limits.origin(item, field, name)) for name, quantity in values.items()} or None
 
 
-def _stricter(bounds: Bounds | None, more: Bounds | None, *, higher: bool) -> Bounds | None:
+def _intersect_bounds(bounds: Bounds | None, more: Bounds | None, *, higher: bool) -> Bounds | None:
     if bounds is None or more is None:
         return bounds or more
     result = dict(bounds)

@@ -20,7 +20,7 @@ from kubectl_kres.vpa.rules.autoscaler import (
     Rounding,
     ScalingPolicy,
     WebhookFault,
-    bound_in,
+    bound_of_resource,
     boundary_request,
     proportional_limit,
     quantity_in,
@@ -73,11 +73,11 @@ def _within_container(amounts: Amounts, slot: Slot, item: MergedItem | None) -> 
     least = _boundary(slot, item.min, item.default)
     if item.min is not None:
         for name in SCALED:
-            if bound_in(item.min, name) > least.get(name, ZERO):
-                least[name] = bound_in(item.min, name)
+            if bound_of_resource(item.min, name) > least.get(name, ZERO):
+                least[name] = bound_of_resource(item.min, name)
     for name in list(amounts):
         _raise_to(amounts, name, least.get(name, ZERO), "vpa/limit-range-min", item.min)
-        _lower_to(amounts, name, most.get(name, ZERO), "vpa/limit-range-max", item.max)
+        _cap_amount(amounts, name, most.get(name, ZERO), "vpa/limit-range-max", item.max)
 
 
 def _boundary(slot: Slot, boundary: Bounds | None, default: Bounds | None) -> dict[str, Quantity]:
@@ -86,8 +86,8 @@ def _boundary(slot: Slot, boundary: Bounds | None, default: Bounds | None) -> di
         return {}
     return {
         name: boundary_request(
-            name, slot.requests.get(name, ZERO), slot.limits.get(name, ZERO), bound_in(boundary, name),
-            bound_in(default, name),
+            name, slot.requests.get(name, ZERO), slot.limits.get(name, ZERO), bound_of_resource(boundary, name),
+            bound_of_resource(default, name),
         )
         for name in SCALED
     }  # fmt: skip
@@ -98,8 +98,8 @@ def _within_policy(amounts: Amounts, policy: ScalingPolicy | None) -> None:
     if policy is None:
         return
     for name in list(amounts):
-        _raise_to(amounts, name, bound_in(policy.least, name), "vpa/min-allowed", policy.least)
-        _lower_to(amounts, name, bound_in(policy.most, name), "vpa/max-allowed", policy.most)
+        _raise_to(amounts, name, bound_of_resource(policy.least, name), "vpa/min-allowed", policy.least)
+        _cap_amount(amounts, name, bound_of_resource(policy.most, name), "vpa/max-allowed", policy.most)
 
 
 def _within_limits(amounts: Amounts, limits: Quantities, autoscaler: Autoscaler) -> None:
@@ -116,7 +116,7 @@ def _raise_to(amounts: Amounts, name: str, bound: Quantity, rule: str, bounds: B
         amounts[name] = amount.set(rule, bound, source_in(bounds, name))
 
 
-def _lower_to(amounts: Amounts, name: str, bound: Quantity, rule: str, bounds: Bounds | None) -> None:
+def _cap_amount(amounts: Amounts, name: str, bound: Quantity, rule: str, bounds: Bounds | None) -> None:
     amount = amounts[name]
     if bound and amount.quantity > bound:
         amounts[name] = amount.set(rule, bound, source_in(bounds, name))
@@ -145,7 +145,7 @@ class _PodBounds:
         self, recommended: dict[str, Recommended], slots: Sequence[Slot], item: MergedItem, name: str, values: _List
     ) -> None:
         self.recommended, self.slots, self.item, self.name, self.values = recommended, slots, item, name, values
-        self.least, self.most = bound_in(item.min, name), bound_in(item.max, name)
+        self.least, self.most = bound_of_resource(item.min, name), bound_of_resource(item.max, name)
         self.limits = self.requests = ZERO
 
     def apply(self) -> None:
@@ -175,7 +175,7 @@ class _PodBounds:
             recommended = self.recommended.get(slot.name)
             request = slot.requests.get(name, ZERO)
             amount = request if recommended is None else quantity_in(self.values(recommended), name)
-            default = bound_in(self.item.default, name)
+            default = bound_of_resource(self.item.default, name)
             limit = proportional_limit(name, slot.limits.get(name, ZERO), request, amount, default)
             self.limits += ZERO if limit is None else limit
             self.requests += amount

@@ -40,7 +40,7 @@ class OutsideRequest(NamedTuple):
     upper: Quantity | None
 
 
-class JudgedPod(NamedTuple):
+class EvictionDecision(NamedTuple):
     """What the updater finds of a pod.
 
     ``outside``: the requests for which it is evicted at once. ``held``: the autoscaler's evictionRequirements keep it.
@@ -64,7 +64,7 @@ class JudgedPod(NamedTuple):
         return not self.grows, -self.difference
 
 
-def judged_pod(autoscaler: Autoscaler, slots: Sequence[Slot], limits: Sequence[Limits]) -> JudgedPod:
+def decide_eviction(autoscaler: Autoscaler, slots: Sequence[Slot], limits: Sequence[Limits]) -> EvictionDecision:
     """Return what the updater finds of a pod. Raises WebhookFault, where the updater stops as well.
 
     A pod within the bounds is evicted only after twelve hours, or after it ran out of memory.
@@ -85,7 +85,7 @@ def judged_pod(autoscaler: Autoscaler, slots: Sequence[Slot], limits: Sequence[L
             outside += [value] if value is not None else []
     difference = sum(abs(max(previous, 1) - will) / max(previous, 1) for previous, will in sums.values())
     held_back = bool(autoscaler.requirements) and not any(_admits(autoscaler, slot, recommended) for slot in slots)
-    return JudgedPod(tuple(outside), held_back, grows, difference)
+    return EvictionDecision(tuple(outside), held_back, grows, difference)
 
 
 def _find_outside_request(slot: Slot, name: str, recommendation: Recommended) -> OutsideRequest | None:
@@ -158,7 +158,7 @@ class Budget(NamedTuple):
         return removed
 
 
-def budget_of(autoscaler: Autoscaler, wanted_count: int, healthy: int = 0) -> Budget:
+def disruption_budget(autoscaler: Autoscaler, wanted_count: int, healthy: int = 0) -> Budget:
     """Return the budget of a controller's pods under an autoscaler."""
     minimum = autoscaler.min_replicas
     return Budget(wanted_count, MIN_REPLICAS if minimum is None else minimum, healthy)

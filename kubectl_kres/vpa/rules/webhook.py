@@ -25,7 +25,7 @@ from kubectl_kres.vpa.rules.autoscaler import (
     BoundedAmount,
     MergedItem,
     WebhookFault,
-    bound_in,
+    bound_of_resource,
     merged_item,
     proportional_limit,
     quantity_in,
@@ -167,7 +167,7 @@ def _limits(
     if autoscaler.mode != "Off" and not autoscaler.scales_limits(slot.name):
         return
     for name in ("cpu", "memory"):
-        default = bound_in(item.default if item is not None else None, name)
+        default = bound_of_resource(item.default if item is not None else None, name)
         own_amount = slot.limits.get(name, ZERO)
         new = proportional_limit(name, own_amount, slot.requests.get(name, ZERO), quantity_in(requests, name), default)
         if new is not None:

@@ -162,7 +162,7 @@ class VpaPane(OutlinePane):
         if effects.eviction is not None:
             tone, text = evicted(effects.eviction)
             yield from tone_lines(tone, wrap_text(text, width, rest="  "))
-        yield from self.do_lines(width)
+        yield from self.first_fix_lines(width)
         tone, text = webhook_words(effects)
         yield from tone_lines(tone, wrap_text(text, width, rest="  "))
 

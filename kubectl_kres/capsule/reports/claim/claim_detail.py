@@ -11,7 +11,7 @@ from kubectl_kres.capsule.reports.claim.claims import ClaimReport, Claims, Manag
 from kubectl_kres.capsule.reports.common.amount_lists import parse_amounts
 from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, ClaimStanding
 from kubectl_kres.capsule.reports.common.needs import is_whole, unseen_of_claim
-from kubectl_kres.capsule.reports.common.pool_index import STAYS, PoolIndex, beyond_quota
+from kubectl_kres.capsule.reports.common.pool_index import STAYS, PoolIndex, excess_usage
 from kubectl_kres.capsule.reports.common.tenancy import version_remarks
 from kubectl_kres.capsule.reports.unblock.options import unblock_options
 from kubectl_kres.capsule.rules.allocation import Amounts, add_amounts
@@ -49,7 +49,7 @@ def claim_detail(claims: Claims, claim: ResourcePoolClaim) -> ClaimReport:
         else _list_permissions(
             claim, claim_standing, holds=report.state == "failed" and _is_listed_by_pool(context, claim)
         ),
-        quota=managed_of(context, claim),
+        quota=find_managed_quota(context, claim),
         edits=_edits(claim),
         unseen=failed_reads,
         complete=is_whole(failed_reads),
@@ -68,7 +68,7 @@ def with_ways(claims: Claims, reports: Sequence[ClaimReport]) -> list[ClaimRepor
     for report in reports:
         ref = report.subject
         claim = context.store.get(ref.kind, ref.name, ref.namespace) if ref in waiting else None
-        if claim is None or len(context.of_pool(report.pool or report.wanted_pool)) > _LARGE:
+        if claim is None or len(context.claims_of_pool(report.pool or report.wanted_pool)) > _LARGE:
             result.append(report)
         else:
             state = context.states()[ref.namespace, ref.name]
@@ -76,7 +76,7 @@ def with_ways(claims: Claims, reports: Sequence[ClaimReport]) -> list[ClaimRepor
     return result
 
 
-def managed_of(context: PoolIndex, claim: ResourcePoolClaim) -> ManagedQuota | None:
+def find_managed_quota(context: PoolIndex, claim: ResourcePoolClaim) -> ManagedQuota | None:
     """Return the quota that a claim's pool keeps in its namespace; None where the claim has no pool, or nothing is
     known.
     """
@@ -87,7 +87,7 @@ def managed_of(context: PoolIndex, claim: ResourcePoolClaim) -> ManagedQuota | N
     ref = ObjectRef("ResourceQuota", quota_name(name), space)
     quota, pool = context.quota(name, space), context.pools.get(name)
     if quota is not None:
-        over = beyond_quota(quota)
+        over = excess_usage(quota)
         note = f"more is in use than it allows: {STAYS.format(join_words(sorted(over)))}" if over else ""
         return ManagedQuota(ref, tuple(_lines(quota, _held_in(context, name, space), pool, over)), note=note)
     return ManagedQuota(ref, missing=True) if context.quotas_known(name, space) else None
@@ -102,7 +102,7 @@ def _held_in(context: PoolIndex, pool: str, space: str) -> Amounts:
         )
     return add_amounts(
         parse_amounts(standings.claim.spec.claim)
-        for standings in context.of_pool(pool)
+        for standings in context.claims_of_pool(pool)
         if standings.claim.metadata.namespace == space and standings.standing.state in HELD
     )
 

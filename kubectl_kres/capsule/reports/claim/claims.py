@@ -215,7 +215,7 @@ def _pool_remarks(
     if names := context.lowered_resources(pool) & requested.keys():
         counted = join_words(sorted(names))
         yield f"not certain: Capsule counts {counted} of pool {name} wrong, since there is so much of it"
-    if names := context.cut_off(pool) & requested.keys():
+    if names := context.truncated_amounts(pool) & requested.keys():
         much = join_words(sorted(names))
         yield f"not certain: pool {name} has so much {much} that the API server cuts sums off (at 2^63-1)"
     hard = context.hard(pool)

@@ -18,7 +18,7 @@ from kubectl_kres.capsule.reports.common.amount_lists import amount_texts, parse
 from kubectl_kres.capsule.reports.common.claim_state import HELD
 from kubectl_kres.capsule.reports.common.needs import file_needs
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex, shares, short
-from kubectl_kres.capsule.reports.common.pool_run import trial_of
+from kubectl_kres.capsule.reports.common.pool_run import build_trial
 from kubectl_kres.capsule.reports.unblock.actions import ref_of, resize_claim
 from kubectl_kres.capsule.rules.allocation import Amounts, ClaimCandidate, add_amounts, allocate
 from kubectl_kres.model.objects import ManagedMetadata, ObjectRef, ResourceQuota
@@ -71,7 +71,7 @@ def claim_prospect(context: PoolIndex, pool: ResourcePool, space: str, requested
     if not context.claims_known(pool):
         return NewClaimOutcome(lacks, tuple(sorted(requested.keys() & (pool.status.exhaustions or {}).keys())))
     claim = ResourcePoolClaim(ManagedMetadata(namespace=space))
-    claim_turn = trial_of(context, pool).with_claim(ClaimCandidate(claim, requested)).turn_of((space, ""))
+    claim_turn = build_trial(context, pool).with_claim(ClaimCandidate(claim, requested)).find_turn((space, ""))
     if claim_turn is None or claim_turn.result != "queue":
         return NewClaimOutcome(lacks)
     behind = dict.fromkeys(
@@ -87,7 +87,7 @@ def growth(context: PoolIndex, pool: ResourcePool, space: str, more: Amounts) ->
     if pool.metadata.deletion_timestamp:
         return None
     claim_shares = shares(pool)
-    for claim, claim_standing in context.of_pool(pool.metadata.name):
+    for claim, claim_standing in context.claims_of_pool(pool.metadata.name):
         entry = context.entry(pool, claim)
         if (
             claim.metadata.namespace != space

@@ -110,7 +110,7 @@ def pooled_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     return (*claim_needs(store, ref.namespace, ref.name), *more_reads)
 
 
-def glimpse_needs(spaces: tuple[str, ...]) -> tuple[ReadRequest, ...]:
+def unreadable_pool_needs(spaces: tuple[str, ...]) -> tuple[ReadRequest, ...]:
     """Return what still tells of pools that may not be read: the quotas and claims of some namespaces (none: all)."""
     return tuple(
         ReadRequest(kind, space, required=False)
@@ -135,14 +135,14 @@ def _list_unseen(context: PoolIndex, reads: tuple[ReadRequest, ...]) -> tuple[Fa
     """
     # The version is only for a remark, and no part of the answer.
     needed = tuple(read for read in reads if read != DEFINITION)
-    all_unseen = find_unread(context.store, (read for read in needed if not _made_good(context, read, reads)))
+    all_unseen = find_unread(context.store, (read for read in needed if not _is_replaced(context, read, reads)))
     return tuple(
         structs.replace(failed_read, required=failed_read.required or failed_read.state == "failed")
         for failed_read in all_unseen
     )
 
 
-def failed_beside(context: PoolIndex) -> tuple[FailedRead, ...]:
+def further_failed_reads(context: PoolIndex) -> tuple[FailedRead, ...]:
     """Return further reads that failed: a user who may not read them gets a whole answer, one whose read failed does
     not.
     """
@@ -159,7 +159,7 @@ def is_whole(failed_reads: tuple[FailedRead, ...]) -> bool:
     return not any(failed_read.required for failed_read in failed_reads)
 
 
-def _made_good(context: PoolIndex, read: ReadRequest, reads: tuple[ReadRequest, ...]) -> bool:
+def _is_replaced(context: PoolIndex, read: ReadRequest, reads: tuple[ReadRequest, ...]) -> bool:
     if read.kind != "ResourcePoolClaim" or read.namespace or read.name:
         return False
     narrower = [item for item in reads if item.kind == read.kind and item.namespace and not item.name]

@@ -10,10 +10,17 @@ from functools import cached_property
 from typing import NamedTuple
 
 from kubectl_kres.capsule.model import POOL_LABEL, PoolClaim, ResourcePool, ResourcePoolClaim, quota_name
-from kubectl_kres.capsule.replay.reconcile import lowered_in
+from kubectl_kres.capsule.replay.reconcile import truncated_in_sum
 from kubectl_kres.capsule.reports.common.amount_lists import parse_amounts
 from kubectl_kres.capsule.reports.common.claim_state import WAITING, ClaimStanding, claim_standing_of
-from kubectl_kres.capsule.rules.allocation import Amounts, ClaimShare, left_of, queue_key, uid_of, used_of
+from kubectl_kres.capsule.rules.allocation import (
+    Amounts,
+    ClaimShare,
+    claimed_amounts,
+    queue_key,
+    remaining_amounts,
+    uid_of,
+)
 from kubectl_kres.capsule.rules.assignment import belongs_to_pool
 from kubectl_kres.model.objects import Namespace, ResourceQuota
 from kubectl_kres.quantity import Quantity
@@ -42,7 +49,7 @@ def shares(pool: ResourcePool) -> list[ClaimShare]:
 STAYS = "what is there stays, and nothing that adds to {} is admitted until the use is below it"
 
 
-def beyond_quota(quota: ResourceQuota) -> dict[str, Quantity]:
+def excess_usage(quota: ResourceQuota) -> dict[str, Quantity]:
     """Return what is in use beyond a quota, by its spec; empty: nothing."""
     hard, used = parse_amounts(quota.spec.hard), parse_amounts(quota.status.used)
     return {name: amount for name, amount in used.items() if name in hard and amount > hard[name]}
@@ -138,7 +145,7 @@ class PoolIndex:
         """
         return self._waiting_queues.get(pool, ())
 
-    def of_pool(self, pool: str) -> Sequence[ClaimStates]:
+    def claims_of_pool(self, pool: str) -> Sequence[ClaimStates]:
         """Return the claims whose status or, without one, whose spec names the pool."""
         return self._by_pool.get(pool, ())
 
@@ -202,33 +209,33 @@ class PoolIndex:
         name = pool.metadata.name
         if name not in self._sums_by_pool:
             hard = hard_of(pool)
-            taken = used_of(hard, shares(pool))
-            self._sums_by_pool[name] = PoolSums(hard, taken, left_of(hard, taken))
+            taken = claimed_amounts(hard, shares(pool))
+            self._sums_by_pool[name] = PoolSums(hard, taken, remaining_amounts(hard, taken))
         return self._sums_by_pool[name]
 
     @cached_property
     def _sums_by_pool(self) -> dict[str, PoolSums]:
         return {}
 
-    def cut_off(self, pool: ResourcePool) -> frozenset[str]:
+    def truncated_amounts(self, pool: ResourcePool) -> frozenset[str]:
         """Return the resources of which the pool has so much that a sum may be more than the API server keeps: what it
         reads back is then less than what was added up.
         """
         name = pool.metadata.name
-        if name not in self._cut_off:
+        if name not in self._truncated_amounts:
             status = pool.status.allocation
             lists = (pool.spec.quota.hard, pool.spec.defaults, status.hard, status.used, status.available)
             waits = {name: amount.requesting for name, amount in (pool.status.exhaustions or {}).items()}
-            self._cut_off[name] = frozenset(
+            self._truncated_amounts[name] = frozenset(
                 name
                 for mapping in (*lists, waits)
                 for name, amount in parse_amounts(mapping).items()
                 if abs(amount.nano) > _HALF
             )
-        return self._cut_off[name]
+        return self._truncated_amounts[name]
 
     @cached_property
-    def _cut_off(self) -> dict[str, frozenset[str]]:
+    def _truncated_amounts(self) -> dict[str, frozenset[str]]:
         return {}
 
     def lowered_resources(self, pool: ResourcePool) -> frozenset[str]:
@@ -237,7 +244,7 @@ class PoolIndex:
         """
         name = pool.metadata.name
         if name not in self._lowered_by_pool:
-            self._lowered_by_pool[name] = lowered_in(self.hard(pool))
+            self._lowered_by_pool[name] = truncated_in_sum(self.hard(pool))
         return self._lowered_by_pool[name]
 
     @cached_property

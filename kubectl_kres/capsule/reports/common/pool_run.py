@@ -16,8 +16,8 @@ from kubectl_kres.capsule.rules.allocation import (
     ClaimShare,
     ClaimTurn,
     allocate,
-    in_order,
     key_of,
+    sort_queue,
 )
 from kubectl_kres.quantity import ZERO
 
@@ -121,13 +121,13 @@ class Trial:
 
     def with_claim(self, candidate: ClaimCandidate) -> Trial:
         """A claim comes, in the place that its creation gives it."""
-        return self._copy_with(queue=in_order([*self.queue, candidate])).settle()
+        return self._copy_with(queue=sort_queue([*self.queue, candidate])).settle()
 
     def holds(self, key: ClaimKey) -> bool:
         """Return whether a claim is allocated."""
         return key in self._holders
 
-    def turn_of(self, key: ClaimKey) -> ClaimTurn | None:
+    def find_turn(self, key: ClaimKey) -> ClaimTurn | None:
         """Return how it goes for a claim that waits; None: it does not."""
         return self._turns_by_claim.get(key)
 
@@ -141,7 +141,7 @@ def fits(requested: Amounts, room: Mapping[str, int]) -> bool:
     )
 
 
-def trial_of(context: PoolIndex, pool: ResourcePool) -> Trial:
+def build_trial(context: PoolIndex, pool: ResourcePool) -> Trial:
     """Return the pool as its status and the claims that were read say; at rest if the controller is.
 
     A share of a claim that is gone, or was made anew under its name, is no share: the controller takes it away first.
@@ -154,7 +154,7 @@ def trial_of(context: PoolIndex, pool: ResourcePool) -> Trial:
     return Trial(context.hard(pool), claim_shares, queue, ordered=pool.spec.config.ordered_queue)
 
 
-def held_by(trial: Trial) -> Mapping[ClaimKey, Amounts]:
+def amounts_by_claim(trial: Trial) -> Mapping[ClaimKey, Amounts]:
     """Return who holds what."""
     return {(share.namespace, share.name): share.amounts for share in trial.shares}
 

@@ -17,7 +17,7 @@ from kubectl_kres.capsule.model import ResourcePool, pool_of
 from kubectl_kres.capsule.reports.common.amount_lists import amount_texts, parse_amounts, sentence, texts
 from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING
 from kubectl_kres.capsule.reports.common.needs import pool_needs
-from kubectl_kres.capsule.reports.common.pool_index import STAYS, ClaimStates, PoolIndex, beyond_quota
+from kubectl_kres.capsule.reports.common.pool_index import STAYS, ClaimStates, PoolIndex, excess_usage
 from kubectl_kres.capsule.reports.unblock.actions import ref_of
 from kubectl_kres.capsule.rules.allocation import add_amounts, queue_key
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
@@ -174,9 +174,9 @@ def unread_pool_names(context: PoolIndex) -> tuple[str, ...]:
     return tuple(sorted(texts - context.pools.keys()))
 
 
-def pool_glimpse(context: PoolIndex, name: str) -> PoolReport:
+def report_unreadable_pool(context: PoolIndex, name: str) -> PoolReport:
     """Nothing of the pool's own amounts; places in its queue are those among the claims that were read, and so 0."""
-    claims = context.of_pool(name)
+    claims = context.claims_of_pool(name)
     pairs = [claim for claim in claims if claim.standing.state in HELD]
     queue = sorted(
         (claim for claim in claims if claim.standing.state in WAITING), key=lambda standings: queue_key(standings.claim)
@@ -239,7 +239,7 @@ def _build_queued(standings: ClaimStates) -> Queued:
 
 def _warnings(quotas: Sequence[ResourceQuota]) -> Iterator[str]:
     for quota in quotas:
-        over = beyond_quota(quota)
+        over = excess_usage(quota)
         if over:
             stays = STAYS.format(join_words(sorted(over)))
             space = quota.metadata.namespace

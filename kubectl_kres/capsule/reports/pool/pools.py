@@ -23,7 +23,7 @@ from kubectl_kres.capsule.reports.common.pool_index import (
     ClaimStates,
     PoolIndex,
     allocated_claims,
-    beyond_quota,
+    excess_usage,
     short,
 )
 from kubectl_kres.capsule.reports.common.tenancy import version_remarks
@@ -56,7 +56,7 @@ def warnings_of(context: PoolIndex, pool: ResourcePool) -> tuple[str, ...]:
         *_unnamable(pool),
         *_dotted_name_remarks(context, pool),
         *_lowered_amount_remarks(context, pool),
-        *_cut_off(context, pool),
+        *_truncated_amount_remarks(context, pool),
         *_stale(context, pool),
         *_overdrawn_remarks(context, pool),
         *_selectors(context, pool),
@@ -93,7 +93,7 @@ def _unnamable(pool: ResourcePool) -> Iterator[str]:
 def _dotted_name_remarks(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
     names = [
         f"{standings.claim.metadata.namespace}/{standings.claim.metadata.name}"
-        for standings in context.of_pool(pool.metadata.name)
+        for standings in context.claims_of_pool(pool.metadata.name)
         if unwritable(standings.claim.metadata.name)
     ]
     if names:
@@ -115,8 +115,8 @@ def _lowered_amount_remarks(context: PoolIndex, pool: ResourcePool) -> Iterator[
         )
 
 
-def _cut_off(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
-    if names := context.cut_off(pool):
+def _truncated_amount_remarks(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
+    if names := context.truncated_amounts(pool):
         yield (
             f"its {join_words(sorted(names))} {'is' if len(names) == 1 else 'are'} near the most that the API server "
             "keeps (2^63-1): it cuts sums off there, so what they come to here is not certain"
@@ -180,7 +180,7 @@ def _overdrawn_remarks(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
             "what they hold"
         )
     for quota in uses:
-        over = beyond_quota(quota)
+        over = excess_usage(quota)
         if over:
             yield (
                 f"namespace {quota.metadata.namespace} uses {sentence(amount_texts(over))}, more than its quota allows "
@@ -370,7 +370,7 @@ def _build_queued(index: int, standings: ClaimStates, room: Amounts) -> Queued:
     claim, claim_standing = standings
     meta, requested = claim.metadata, parse_amounts(claim.spec.claim)
     lacks = {
-        name: lack_of(requested[name], room.get(name))
+        name: format_missing_amount(requested[name], room.get(name))
         for name in sorted(requested)
         if short(requested[name], room.get(name))
     }
@@ -381,7 +381,7 @@ def _build_queued(index: int, standings: ClaimStates, room: Amounts) -> Queued:
     )
 
 
-def lack_of(requested: Quantity, room: Quantity | None) -> str:
+def format_missing_amount(requested: Quantity, room: Quantity | None) -> str:
     """Return how much is missing of a resource that is short; of one that is used up even a request of 0 is not
     served.
     """

@@ -16,9 +16,9 @@ from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim, quota_na
 from kubectl_kres.capsule.reports.common.amount_lists import amount_texts, parse_amounts, sentence, whole_number_texts
 from kubectl_kres.capsule.reports.common.claim_state import WAITING, ClaimStanding
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex, shares
-from kubectl_kres.capsule.reports.common.pool_run import Trial, held_by, trial_of, waiting_in
+from kubectl_kres.capsule.reports.common.pool_run import Trial, amounts_by_claim, build_trial, waiting_in
 from kubectl_kres.capsule.reports.unblock import actions
-from kubectl_kres.capsule.reports.unblock.victims import RemovalSet, give_way
+from kubectl_kres.capsule.reports.unblock.victims import RemovalSet, find_removals
 from kubectl_kres.capsule.rules.allocation import Amounts, ClaimCandidate, ClaimKey, add_amounts, key_of
 from kubectl_kres.capsule.rules.assignment import is_writable
 from kubectl_kres.capsule.rules.managed_quota import hard_of
@@ -48,10 +48,10 @@ def other_pool_options(context: PoolIndex, claim: ResourcePoolClaim, but: str) -
             continue
         if named is not None and _scopes(pool) != _scopes(named):
             continue
-        after = trial_of(context, pool).with_claim(ClaimCandidate(claim, requested))
+        after = build_trial(context, pool).with_claim(ClaimCandidate(claim, requested))
         if not after.holds(key):
             continue
-        also, behind = _left_behind(context, claim, but)
+        also, behind = _queue_without_claim(context, claim, but)
         left = (*behind, *waiting_in(after))
         waits = tuple(map(actions.ref_of, left[:_POOLS_NAMED]))
         if claim.spec.pool == name:
@@ -73,7 +73,7 @@ def other_pool_options(context: PoolIndex, claim: ResourcePoolClaim, but: str) -
         )
 
 
-def once_more(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[actions.UnblockOption]:
+def retry_options(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[actions.UnblockOption]:
     """For a claim that nobody looks at any more, where its pool has no room, or none that could be seen."""
     name, pool = claim.spec.pool, context.pools.get(claim.spec.pool)
     if not name or (pool is None and context.pools_known):
@@ -121,16 +121,16 @@ def _scopes(pool: ResourcePool) -> frozenset[ScopedRequirement]:
     return frozenset(requirements(pool.spec.quota))
 
 
-def _left_behind(
+def _queue_without_claim(
     context: PoolIndex, claim: ResourcePoolClaim, name: str
 ) -> tuple[tuple[ClaimKey, ...], tuple[ClaimKey, ...]]:
     """Return who gets in, and who still waits, in the pool that a claim leaves; nobody where it was in none."""
     pool = context.pools.get(name)
     if pool is None or not context.claims_known(pool):
         return (), ()
-    before = trial_of(context, pool)
-    after, result = before.without_claim((key_of(claim),)), held_by(before)
-    return tuple(key for key in held_by(after) if key not in result), waiting_in(after)
+    before = build_trial(context, pool)
+    after, result = before.without_claim((key_of(claim),)), amounts_by_claim(before)
+    return tuple(key for key in amounts_by_claim(after) if key not in result), waiting_in(after)
 
 
 def without_foreign(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[actions.UnblockOption]:
@@ -141,7 +141,7 @@ def without_foreign(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[ac
         if not missing or claim.spec.pool not in {"", name}:
             continue
         rest = {name: amount for name, amount in requested.items() if name not in missing}
-        trial = trial_of(context, pool)
+        trial = build_trial(context, pool)
         after = trial.with_claim(ClaimCandidate(claim, rest))
         move = (
             (actions.retry_claim(context.store.origin, key, name, no_pool(context)),)
@@ -203,7 +203,7 @@ def unblock_options(
     pool = context.pool_of(claim)
     if standing.state in WAITING:
         if pool is None or not context.claims_known(pool):
-            return tuple(_by_message(context.store.origin, claim, standing))
+            return tuple(_options_from_condition(context.store.origin, claim, standing))
         if claim.metadata.namespace not in context.spaces(pool):
             return tuple(other_pool_options(context, claim, pool.metadata.name))
         known = tuple(_written_plain(context, claim, pool))
@@ -213,7 +213,7 @@ def unblock_options(
         alone = standing.state in {"lost", "released"} and all(
             unblock_option.pool != claim.spec.pool for unblock_option in known
         )
-        return (*known, *once_more(context, claim)) if alone else known
+        return (*known, *retry_options(context, claim)) if alone else known
     return ()
 
 
@@ -230,7 +230,7 @@ class _QueuedClaimSearch(Search[Trial]):
     def __init__(self, context: PoolIndex, claim: ResourcePoolClaim, pool: ResourcePool) -> None:
         self.context, self.claim, self.pool = context, claim, pool
         self.key, self.requested = key_of(claim), parse_amounts(claim.spec.claim)
-        self.start = trial_of(context, pool)
+        self.start = build_trial(context, pool)
         super().__init__()
         #: That claims could give way, where it is not known which.
         self.unnamed_reason = ""
@@ -256,7 +256,7 @@ class _QueuedClaimSearch(Search[Trial]):
             text = "nothing: as things stand its pool has room for it, and the controller is about to see that"
             yield actions.UnblockOption("again", text, replayed=True)
             return
-        giving = tuple(self._give_way())
+        giving = tuple(self._list_removal_options())
         yield from (option for option in giving if not option.takes_from)
         yield from self._lower_request_options()
         yield from other_pool_options(self.context, self.claim, self.pool.metadata.name)
@@ -269,7 +269,7 @@ class _QueuedClaimSearch(Search[Trial]):
         self, option: actions.UnblockOption, after: Trial, gone: Sequence[ClaimKey] = ()
     ) -> actions.UnblockOption:
         """Return the way with what becomes of the others."""
-        before, now = held_by(self.start), held_by(after)
+        before, now = amounts_by_claim(self.start), amounts_by_claim(after)
         also = [key for key in now if key not in before and key != self.key]
         out = [key for key in before if key not in now and key not in gone]
         return actions.UnblockOption(
@@ -288,11 +288,11 @@ class _QueuedClaimSearch(Search[Trial]):
             takes_from=option.takes_from,
         )
 
-    def _give_way(self) -> Iterator[actions.UnblockOption]:
+    def _list_removal_options(self) -> Iterator[actions.UnblockOption]:
         states = self.context.states()
-        result = held_by(self.start)
+        result = amounts_by_claim(self.start)
         used = {key: (state := states.get(key)) is not None and state.state == "in use" for key in result}
-        giving = give_way(self.start, self.key, self.requested, used)
+        giving = find_removals(self.start, self.key, self.requested, used)
         if giving is None:
             return
         if not giving.keys:
@@ -303,7 +303,7 @@ class _QueuedClaimSearch(Search[Trial]):
             return
         yield self._build_giving_option(giving, result)
         if any(used.get(key) for key in giving.keys):
-            gentle = give_way(self.start, self.key, self.requested, used, unused=True)
+            gentle = find_removals(self.start, self.key, self.requested, used, unused=True)
             if gentle is not None and gentle.keys:
                 yield self._build_giving_option(gentle, result)
 
@@ -323,7 +323,7 @@ class _QueuedClaimSearch(Search[Trial]):
         return self._build_option(option, self.start.without_claim(giving.keys), giving.keys)
 
     def _lower_request_options(self) -> Iterator[actions.UnblockOption]:
-        turn = self.start.turn_of(self.key)
+        turn = self.start.find_turn(self.key)
         if turn is None or turn.allocated:
             return
         short = {comparison.resource: comparison for comparison in turn.comparisons()}
@@ -378,7 +378,7 @@ class _QueuedClaimSearch(Search[Trial]):
         key, seen = self.key, set[ClaimKey]()
         while key not in seen:
             seen.add(key)
-            turn = trial.turn_of(key)
+            turn = trial.find_turn(key)
             if turn is None or turn.allocated:
                 return {}
             if turn.result == "pool":
@@ -431,7 +431,9 @@ def _less_words(lowered: Amounts, dropped: Amounts) -> str:
     return " ".join(parts)
 
 
-def _by_message(origin: Origin, claim: ResourcePoolClaim, standing: ClaimStanding) -> Iterator[actions.UnblockOption]:
+def _options_from_condition(
+    origin: Origin, claim: ResourcePoolClaim, standing: ClaimStanding
+) -> Iterator[actions.UnblockOption]:
     """From the claim alone: what its condition says is left."""
     requested = parse_amounts(claim.spec.claim)
     left = {name: amount for name, amount in parse_amounts(standing.available).items() if name in requested}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from kubectl_kres.capsule.reports.common.pool_run import Trial, fits, held_by, waiting_in
+from kubectl_kres.capsule.reports.common.pool_run import Trial, amounts_by_claim, fits, waiting_in
 from kubectl_kres.capsule.rules.allocation import Amounts, ClaimKey, key_of
 from kubectl_kres.reports.remedies.engine import Search, State
 
@@ -45,7 +45,7 @@ class RemovalSet(NamedTuple):
     least: int = 0
 
 
-def give_way(
+def find_removals(
     trial: Trial, key: ClaimKey, requested: Amounts, used: Mapping[ClaimKey, bool], *, unused: bool = False
 ) -> RemovalSet | None:
     """None: nobody's leaving helps, since the pool has less in total than is asked for. ``used``: claims in use.
@@ -137,10 +137,10 @@ class _RemovalSearch(Search[Trial]):
             if all(nano <= 0 for nano in without.values()):
                 chosen.remove(item)
                 lack = without
-        done = all(nano <= 0 for nano in lack.values()) and self._is_quick(chosen) and self._is_enough(chosen)
+        done = all(nano <= 0 for nano in lack.values()) and self._is_worth_trying(chosen) and self._is_enough(chosen)
         return RemovalSet(_keys(chosen), proven=len(chosen) == least) if done else None
 
-    def _is_quick(self, chosen: Sequence[RemovableClaim]) -> bool:
+    def _is_worth_trying(self, chosen: Sequence[RemovableClaim]) -> bool:
         """Return whether trying is worth the time: others of the queue who are served meanwhile make the pool be gone
         through again and again.
         """
@@ -221,10 +221,10 @@ class _RemovalSearch(Search[Trial]):
         closes it, unless a single claim that holds something would let that one in.
         """
         key, rest = self.key, {giver.key: giver for giver in self.givers if giver.key not in state}
-        turn = now.turn_of(key)
+        turn = now.find_turn(key)
         if turn is not None and turn.result == "queue":
             key = next(comparison.by for comparison in turn.comparisons() if comparison.by is not None)
-            turn = now.turn_of(key)
+            turn = now.find_turn(key)
         if turn is None or turn.allocated:
             return None
         lack = {
@@ -256,7 +256,7 @@ def _deficit(trial: Trial, requested: Amounts) -> dict[str, int]:
     """Return what is missing of each resource that is short, in billionths; of one that is used up at least the
     smallest.
     """
-    values_view = held_by(trial).values()
+    values_view = amounts_by_claim(trial).values()
     result: dict[str, int] = {}
     for name, asked in requested.items():
         room = trial.hard[name].nano - sum(amounts[name].nano for amounts in values_view if name in amounts)
@@ -276,7 +276,7 @@ def _list_givers(
         if trial.ordered
         else deficit.keys()
     )
-    for other, amounts in held_by(trial).items():
+    for other, amounts in amounts_by_claim(trial).items():
         frees = {name: amounts[name].nano for name in short if name in amounts and amounts[name].nano > 0}
         if frees:
             yield RemovableClaim(other, frees, waits=False, used=used.get(other, False), foreign=other[0] != key[0])

@@ -36,7 +36,7 @@ _BUILT_IN = {item.name: item for item in (DYN, NULL, BOOL, INT, UINT, DOUBLE, ST
 _NULLABLE = ("opaque", "struct")
 
 
-def list_of(element: Type) -> Type:
+def list_type(element: Type) -> Type:
     return Type("list", "list", (element,))
 
 
@@ -44,7 +44,7 @@ def map_of(key: Type, value: Type) -> Type:
     return Type("map", "map", (key, value))
 
 
-def optional_of(value: Type) -> Type:
+def optional_type(value: Type) -> Type:
     return Type("opaque", "optional_type", (value,))
 
 

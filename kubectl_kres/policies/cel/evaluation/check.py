@@ -219,7 +219,7 @@ class _Checker:
             self.types_agree(types.DYN, target)
         elif target.kind not in ("dyn", "error"):
             self.report(node, f"type '{target}' does not support field selection")
-        return types.optional_of(kind) if types.is_optional(operand) or node.optional else kind
+        return types.optional_type(kind) if types.is_optional(operand) or node.optional else kind
 
     def _struct_field(self, node: ast.SyntaxNode, struct: str, field: str) -> types.Type:
         if not self.environment.is_struct(struct):
@@ -296,10 +296,10 @@ class _Checker:
         optional = node.function == "_[?_]"
         result: types.Type | None = None
         for container, key, value in (
-            (types.list_of(_A), types.INT, _A),
+            (types.list_type(_A), types.INT, _A),
             (types.map_of(_A, _B), _A, _B),
-            (types.optional_of(types.list_of(_A)), types.INT, types.optional_of(_A)),
-            (types.optional_of(types.map_of(_A, _B)), _A, types.optional_of(_B)),
+            (types.optional_type(types.list_type(_A)), types.INT, types.optional_type(_A)),
+            (types.optional_type(types.map_of(_A, _B)), _A, types.optional_type(_B)),
         ):  # fmt: skip
             fresh: types.Bindings = {_A: self.fresh(), _B: self.fresh()}
             bound = types.assignable_lists(
@@ -309,7 +309,7 @@ class _Checker:
                 continue
             self.bound = bound
             kind = types.substitute(self.bound, types.substitute(fresh, value))
-            kind = kind if types.is_optional(value) or not optional else types.optional_of(kind)
+            kind = kind if types.is_optional(value) or not optional else types.optional_type(kind)
             result = kind if result is None or result == kind else types.DYN
         if result is None:
             shown = [types.substitute(self.bound, kind, free_to_dyn=True) for kind in kinds]
@@ -324,13 +324,13 @@ class _Checker:
             if index in node.optional:
                 kind = self._unwrap_optional(item, kind)
             element = self._join_types(element, kind)
-        return types.list_of(element or self.fresh())
+        return types.list_type(element or self.fresh())
 
     def _unwrap_optional(self, node: ast.SyntaxNode, kind: types.Type) -> types.Type:
         if types.is_optional(kind):
             return kind.params[0]
         if kind != types.DYN:
-            self._mismatch(node, types.optional_of(kind), kind)
+            self._mismatch(node, types.optional_type(kind), kind)
         return kind
 
     def _join_types(self, before: types.Type | None, kind: types.Type) -> types.Type:
@@ -410,8 +410,8 @@ class _Checker:
             return types.BOOL
         if node.kind == "filter":
             element = over.params[0] if over.kind in ("list", "map") else types.DYN
-            self._check_filter_condition(node, body, types.list_of(element))
-            return types.list_of(element)
+            self._check_filter_condition(node, body, types.list_type(element))
+            return types.list_type(element)
         if node.kind == "sortBy":
             return self._check_sort(node, over, body)
         result = self._infer_loop_type(node, body)
@@ -421,7 +421,7 @@ class _Checker:
 
     def _infer_loop_type(self, node: ast.Loop, body: types.Type) -> types.Type:
         if node.kind in ("map", "transformList"):
-            return types.list_of(body)
+            return types.list_type(body)
         kinds = [types.Type("param", "K"), types.Type("param", "V")]
         if node.kind == "transformMap":
             key = types.INT if node.over.type and node.over.type.kind == "list" else types.DYN
@@ -437,9 +437,9 @@ class _Checker:
         return types.substitute(self.bound, fresh)
 
     def _check_sort(self, node: ast.Loop, over: types.Type, key: types.Type) -> types.Type:
-        items = over if over.kind == "list" else types.list_of(types.DYN)
+        items = over if over.kind == "list" else types.list_type(types.DYN)
         call = ast.Call(node.offset, "@sortByAssociatedKeys", [])
-        kinds = [items, types.list_of(key)]
+        kinds = [items, types.list_type(key)]
         for overload in self.environment.functions["@sortBy"]:
             fresh: types.Bindings = {param: self.fresh() for param in _parameters(overload)}
             bound = types.assignable_lists(
@@ -468,7 +468,7 @@ class _Checker:
         self.scopes.append({node.variable: param})
         body = self.check(node.body)
         self.scopes.pop()
-        return body if node.flat else types.optional_of(body)
+        return body if node.flat else types.optional_type(body)
 
     _KINDS: ClassVar[dict[type[ast.SyntaxNode], Callable[..., types.Type]]] = {
         ast.Literal: _literal, ast.Ident: _ident, ast.Select: _select, ast.Call: _call, ast.ListNode: _list,

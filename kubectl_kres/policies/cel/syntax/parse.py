@@ -25,7 +25,7 @@ def double_of(text: str) -> float:
     return number
 
 
-def int_of(text: str) -> int:
+def parse_int(text: str) -> int:
     """Raises ValueError with cel-go's words."""
     number = int(text.replace("0x", ""), 16) if "0x" in text else int(text)
     if not -(2**63) <= number < 2**63:
@@ -169,7 +169,7 @@ _OPERAND_OR = {
 }
 _NUMBERS = ("INT", "FLOAT")
 _CONSTANTS: dict[str, tuple[Type, Callable[[str], Any]]] = {
-    "INT": (INT, int_of), "UINT": (UINT, uint_of), "FLOAT": (DOUBLE, double_of),
+    "INT": (INT, parse_int), "UINT": (UINT, uint_of), "FLOAT": (DOUBLE, double_of),
     "STRING": (STRING, lambda text: unescape(text, is_bytes=False)),
     "BYTES": (BYTES, lambda text: unescape(text[1:], is_bytes=True)),
 }  # fmt: skip

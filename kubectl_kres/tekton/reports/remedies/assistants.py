@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Outcome
-from kubectl_kres.admission.quota.quota_admission import Key, charges, lacking_room, price_of, with_price
+from kubectl_kres.admission.quota.quota_admission import Key, charges, required_hard, sum_price, with_price
 from kubectl_kres.admission.request.new_pod import quota_request
 from kubectl_kres.reports.common.explanation import Subject, Verdict
 from kubectl_kres.reports.common.parts import Edit, Remedy
@@ -119,11 +119,11 @@ class _AssistantSearch(RemedySearch[Sequence[Assistant]]):
         made = assistants(self.run, self.pipeline, changed) if any(assistant.objects for assistant in trial) else trial
         for assistant in made:
             for creation, _ in assistant.objects:
-                price = with_price(price, price_of(charges(creation.request, quotas)))
+                price = with_price(price, sum_price(charges(creation.request, quotas)))
             draft = next((outcome.draft for outcome in assistant.outcomes if outcome.draft is not None), None)
             if draft is not None:
-                price = with_price(price, price_of(charges(quota_request(assistant.pod, draft), quotas)))
-        raised = raises(self.world.policies, lacking_room(quotas, price))
+                price = with_price(price, sum_price(charges(quota_request(assistant.pod, draft), quotas)))
+        raised = raises(self.world.policies, required_hard(quotas, price))
         return {**state, **{(edit.object, edit.field): edit for edit in raised}}
 
     def _change_world(self, state: State) -> RunNamespace:

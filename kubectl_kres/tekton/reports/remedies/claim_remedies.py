@@ -88,7 +88,7 @@ class _ClaimSearch(RemedySearch[Sequence[ClaimAnswer]]):
             price = self._price([with_default_class(claim.claim, policies) for claim in self.claims], policies.quotas)
         except Unparsable:
             return
-        raised = raises(policies, quota_admission.lacking_room(policies.quotas, price))
+        raised = raises(policies, quota_admission.required_hard(policies.quotas, price))
         yield {**state, **{(edit.object, edit.field): edit for edit in raised}}
         # Runs whose claims hold nothing of what is short are left out.
         gone = self.find_fewest_parts([(ref, DeleteObject(ref)) for ref in [*self.ended_runs][:_MOST_RUNS]])
@@ -102,7 +102,7 @@ class _ClaimSearch(RemedySearch[Sequence[ClaimAnswer]]):
         for claim in claims:
             price = quota_admission.with_price(
                 price,
-                quota_admission.price_of(
+                quota_admission.sum_price(
                     quota_admission.charges(quota_admission.claim_request(claim, self.server), quotas)
                 ),
             )

@@ -17,7 +17,7 @@ from kubectl_kres.reports.remedies.shape import resource_of, units
 from kubectl_kres.tekton.reports.remedies.run_trials import ConfigEntry, RunSearch, findings_in
 from kubectl_kres.tekton.reports.remedies.run_values import RunCase
 from kubectl_kres.tekton.rules.base.variables import variables_of
-from kubectl_kres.tekton.rules.resources.config_defaults import entry_of, prefix_orders
+from kubectl_kres.tekton.rules.resources.config_defaults import match_entry, prefix_orders
 from kubectl_kres.tekton.rules.resources.container_draft import ContainerDraft, layout
 
 #: What a container that Tekton adds is given, the first that passes: its work is small.
@@ -84,7 +84,7 @@ def _build_entry_values(
     """Return the entry that a container has at present, with other amounts."""
     entries = case.world.config.entries
     order = next(iter(prefix_orders([container], entries)), ())
-    name = entry_of(container, entries, order)
+    name = match_entry(container, entries, order)
     present = entries[name] if name is not None else ResourceRequirements()
     sides = {"requests": present.requests or {}, "limits": present.limits or {}}
     changed = {side: {**{key: str(value) for key, value in sides[side].items()}, **amounts} for side in reversed(SIDES)}

@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from kubectl_kres.admission.base.draft import Side
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.limitrange import Limits, ParsedItem
-from kubectl_kres.admission.quota.quota_admission import Key, charges, lacking_room, price_of
+from kubectl_kres.admission.quota.quota_admission import Key, charges, required_hard, sum_price
 from kubectl_kres.admission.request.new_pod import Policies, quota_request
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import ResourceRequirements
@@ -28,7 +28,7 @@ from kubectl_kres.tekton.reports.config import config_map
 from kubectl_kres.tekton.reports.remedies.run_values import RunCase, RunField
 from kubectl_kres.tekton.rules.base.config import KEY, Entries, kept_by_operator
 from kubectl_kres.tekton.rules.base.result import MissingReference
-from kubectl_kres.tekton.rules.controller.taskrun import task_run, world_of
+from kubectl_kres.tekton.rules.controller.taskrun import build_run_namespace, task_run
 
 #: The one object that the operator reads.
 _CONFIG = ObjectRef("TektonConfig", "config")
@@ -134,13 +134,13 @@ class RunSearch(RemedySearch[RunTrial]):
         if raised:
             base = self.trial({target: to for target, to in state.items() if target not in raised})
             policies = changed_policies(base.policies, state.values())
-            return structs.replace(base, hard=lacking_room(policies.quotas, base.price))
+            return structs.replace(base, hard=required_hard(policies.quotas, base.price))
         case, world = self.case.with_values(values_in(state)), self.case.world
         policies = changed_policies(self.policies, (*self._default_edits(state), *state.values()))
         entries = {name: _read_entry(values) for name, values in _entries_in(state).items()}
         if policies is not self.policies or entries:
             config = structs.replace(world.config, entries={**world.config.entries, **entries})
-            world = world_of(policies, world.server, config, world.lookups, namespace=world.namespace)
+            world = build_run_namespace(policies, world.server, config, world.lookups, namespace=world.namespace)
         results = task_run(case.run, world, task=case.task, fields=case.fields)
         if isinstance(results, MissingReference):
             return RunTrial(policies, (), (), {}, {}, built=False)
@@ -152,10 +152,10 @@ class RunSearch(RemedySearch[RunTrial]):
             outcomes.append(structs.replace(result.outcome, journal=result.journal))
             if result.outcome.draft is not None:
                 request = quota_request(result.built_pod.pod, result.outcome.draft)
-                prices.append(price_of(charges(request, policies.quotas)))
+                prices.append(sum_price(charges(request, policies.quotas)))
         faults = [outcome for outcome in outcomes if outcome.refusal is not None and not lacks_only_room(outcome)]
         price = largest_amounts(prices)
-        return RunTrial(policies, outcomes, faults, price, lacking_room(policies.quotas, price), built)
+        return RunTrial(policies, outcomes, faults, price, required_hard(policies.quotas, price), built)
 
     def passes(self, trial: RunTrial) -> bool:
         """Return whether the run gets its pod."""

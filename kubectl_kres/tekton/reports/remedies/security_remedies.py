@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import structs
 
 from kubectl_kres.model.objects import Namespace
-from kubectl_kres.policies.rules.pod_security import compliant_spec, context_changes, standard_of
+from kubectl_kres.policies.rules.pod_security import compliant_spec, context_changes, parse_enforced_levels
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.parts import Edit, Remedy
 from kubectl_kres.reports.remedies.engine import RemedySearch, State
@@ -42,7 +42,7 @@ class _SecuritySearch(RemedySearch[SecuredPod]):
     def __init__(self, store: Store, subject: Subject, case: RunCase, namespace: Namespace) -> None:
         super().__init__(store, subject)
         self.case, self.namespace, self.version = case, namespace, case.world.server.version
-        self.level = standard_of(namespace.metadata.labels).enforce.name
+        self.level = parse_enforced_levels(namespace.metadata.labels).enforce.name
 
     def evaluate(self, state: State) -> SecuredPod:
         """Return the pod, changed as little as possible."""

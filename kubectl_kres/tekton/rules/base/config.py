@@ -157,7 +157,7 @@ class TektonConfig(Struct, frozen=True):
     default_unknown: bool = False
 
 
-def config_of(
+def parse_config(
     defaults: ConfigMap | None,
     flags: ConfigMap | None,
     info: ConfigMap | None,

@@ -10,7 +10,7 @@ from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import Named, PodTemplate, TaskRun, TaskSpec
 from kubectl_kres.tekton.rules.base.config import Flags, merge_templates
 from kubectl_kres.tekton.rules.base.variables import pod_name, replace_variables, variables_of
-from kubectl_kres.tekton.rules.resources.container_draft import has_scripts, stops
+from kubectl_kres.tekton.rules.resources.container_draft import has_breakpoint, has_scripts
 from kubectl_kres.tekton.rules.validation.task_faults import sidecar_faults, volume_faults
 from kubectl_kres.tekton.rules.validation.variable_faults import result_faults
 from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, by_rule, join_errors, quote
@@ -143,7 +143,7 @@ def _mounted_twice(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, f
 def _volumes_of_tekton(run: TaskRun, spec: TaskSpec, flags: Flags) -> Iterator[str]:
     for name in _IMPLICIT:
         yield f"tekton-internal-{name}"
-    debugged = stops(run.spec.debug, flags)
+    debugged = has_breakpoint(run.spec.debug, flags)
     if has_scripts(spec) or debugged:
         yield "tekton-internal-scripts"
     if debugged:

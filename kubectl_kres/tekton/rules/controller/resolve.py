@@ -85,7 +85,7 @@ def pipeline_of(run: model.PipelineRun, lookups: Lookups) -> UsedPipeline | Miss
     kept = run.status.pipeline_spec
     if run.spec.pipeline_spec is not None:
         return UsedPipeline(run.spec.pipeline_spec, SpecOrigin(own_source.at_path("spec.pipelineSpec")), meta.name)
-    pipeline = _looked_up("Pipeline", ref, lookups.pipelines, lookups)
+    pipeline = _find_definition("Pipeline", ref, lookups.pipelines, lookups)
     if kept is not None:
         name = ref.name if ref is not None and ref.name else meta.name
         if isinstance(pipeline, model.Pipeline) and pipeline.spec == kept:
@@ -96,7 +96,7 @@ def pipeline_of(run: model.PipelineRun, lookups: Lookups) -> UsedPipeline | Miss
 
 def task_by_reference(ref: model.Reference, lookups: Lookups) -> UsedTask | MissingReference:
     """Return the Task that a reference names."""
-    task = _looked_up("Task", ref, lookups.tasks, lookups)
+    task = _find_definition("Task", ref, lookups.tasks, lookups)
     if isinstance(task, MissingReference):
         return task
     meta = task.metadata
@@ -112,7 +112,7 @@ def _pipeline(item: model.Pipeline) -> UsedPipeline:
     return UsedPipeline(item.spec, SpecOrigin(Source("Pipeline", meta.name, meta.namespace, "spec")), meta.name)
 
 
-def _looked_up(
+def _find_definition(
     kind: str, ref: model.Reference | None, mapping: Mapping[str, T], lookups: Lookups
 ) -> T | MissingReference:
     ref = ref or model.Reference()
@@ -138,7 +138,7 @@ def _resolve_step(
     """Return a step with what its StepAction says; resources are always the step's own."""
     if step.ref is None:
         return step
-    step_action = _looked_up("StepAction", step.ref, lookups.step_actions, lookups)
+    step_action = _find_definition("StepAction", step.ref, lookups.step_actions, lookups)
     if isinstance(step_action, MissingReference):
         gaps.append(step_action)
         texts += (_not_there(step, index, step_action),) if step_action.why == "missing" else ()

@@ -18,7 +18,7 @@ from kubectl_kres.admission.request.pod_objects import made_pod
 from kubectl_kres.model.objects import Metadata, Namespace
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.policies.rules import pod_security
-from kubectl_kres.policies.rules.pod_security import detail, standard_of
+from kubectl_kres.policies.rules.pod_security import detail, parse_enforced_levels
 from kubectl_kres.policies.rules.pod_security_checks import Violation
 from kubectl_kres.provenance.journal import Assumption, Journal, Problem, Source
 from kubectl_kres.tekton import model
@@ -147,7 +147,7 @@ def refusal(pod: SecuredPod, name: str, namespace: Namespace | None, minor: int)
     breaches = violations(pod, namespace, minor)
     if not breaches:
         return None
-    level = standard_of(namespace.metadata.labels).enforce
+    level = parse_enforced_levels(namespace.metadata.labels).enforce
     text = f'violates PodSecurity "{level}": {detail(breaches)}'
     source = Source("Namespace", namespace.metadata.name, field=f"metadata.labels[{ENFORCE}]")
     return forbidden_object("pods", name, (Finding(text, RULE, source=source),))
@@ -155,7 +155,7 @@ def refusal(pod: SecuredPod, name: str, namespace: Namespace | None, minor: int)
 
 def violations(pod: SecuredPod, namespace: Namespace, minor: int) -> tuple[Violation, ...]:
     """Return what the pod does against the level that the namespace enforces."""
-    level = standard_of(namespace.metadata.labels).enforce
+    level = parse_enforced_levels(namespace.metadata.labels).enforce
     return pod_security.violations(level, {"metadata": {}, "spec": pod.spec}, minor)
 
 
@@ -197,7 +197,7 @@ def _fields(volume: model.Volume) -> Iterator[tuple[str, Any]]:
 
 
 class RunNamespace(Struct, frozen=True):
-    """What a run meets in its namespace; made by ``world_of`` once for all runs of it."""
+    """What a run meets in its namespace; made by ``build_run_namespace`` once for all runs of it."""
 
     policies: Policies
     server: Server
@@ -246,7 +246,7 @@ class SendOutcome(Struct, frozen=True):
     refusals: tuple[Problem, ...] = ()
 
 
-def world_of(
+def build_run_namespace(
     policies: Policies,
     server: Server,
     config: TektonConfig,

@@ -15,7 +15,7 @@ from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, S
 from kubectl_kres.admission.base.resource_names import given_name
 from kubectl_kres.admission.quota.quota_admission import charges, claim_request, with_used
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.admission.request.volume_claims import admit_claim, made_claim, with_default_class, with_review
+from kubectl_kres.admission.request.volume_claims import admit_claim, review_made_claim, with_default_class, with_review
 from kubectl_kres.admission.structure.volume_structure import claim_errors
 from kubectl_kres.model.objects import Metadata, decode_object
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
@@ -144,7 +144,7 @@ def _admit_claims(claims: Sequence[WorkspaceClaim], policies: Policies, server: 
             continue
         try:
             own_policies = msgspec.structs.replace(policies, quotas=quotas)
-            created_claim, review = made_claim(claim.claim, own_policies, server)
+            created_claim, review = review_made_claim(claim.claim, own_policies, server)
             outcomes = with_review(
                 admit_claim(created_claim, own_policies, server, faults=(*claim_errors(claim.spec, server),)), review
             )

@@ -16,7 +16,7 @@ from kubectl_kres.admission.base.draft import Quantities
 from kubectl_kres.admission.base.outcome import Outcome, Refusal
 from kubectl_kres.admission.quota.quota_admission import charges, count_request, with_used
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
-from kubectl_kres.admission.request.pod_objects import Creation, made_pod, of_struct, refusals_of, revision_raw
+from kubectl_kres.admission.request.pod_objects import Creation, made_pod, refusals_of, revision_raw, struct_as_json
 from kubectl_kres.model.objects import Metadata, OwnerReference
 from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
 from kubectl_kres.provenance.journal import Problem, Source
@@ -153,7 +153,7 @@ def _admit_objects(
     them.
     """
     name, labels = assistant.name, dict(assistant.labels)
-    spec = {"template": of_struct(assistant.pod, "v1", "Pod"), "replicas": 1, "selector": {"matchLabels": labels}}
+    spec = {"template": struct_as_json(assistant.pod, "v1", "Pod"), "replicas": 1, "selector": {"matchLabels": labels}}
     metadata = {"name": name, "namespace": assistant.pod.metadata.namespace, "labels": labels}
     raw = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": metadata, "spec": spec}
     revision = "ControllerRevision", "controllerrevisions.apps", revision_raw(raw, name)

@@ -62,7 +62,7 @@ def apply(
     for draft in drafts:
         if not draft.empty and draft.name not in INJECTED:
             continue
-        name = entry_of(draft, entries, order)
+        name = match_entry(draft, entries, order)
         if name is None:
             continue
         entry = entries[name]
@@ -79,7 +79,7 @@ def apply(
         draft.claims = entry.claims or ()
 
 
-def entry_of(draft: ContainerDraft, entries: Mapping[str, ResourceRequirements], order: PrefixOrder) -> str | None:
+def match_entry(draft: ContainerDraft, entries: Mapping[str, ResourceRequirements], order: PrefixOrder) -> str | None:
     """Return the name of the entry that a container gets; None: it gets none."""
     if _has_own_entry(draft, entries):
         return draft.name

@@ -70,14 +70,14 @@ def copies(drafts: Iterable[ContainerDraft]) -> list[ContainerDraft]:
     """Return the places with lists of their own; places that shared one share its copy."""
     made: dict[int, ResourceAmounts] = {}
 
-    def twin_of(values: ResourceAmounts | None) -> ResourceAmounts | None:
+    def copy_amounts(values: ResourceAmounts | None) -> ResourceAmounts | None:
         return None if values is None else made.setdefault(id(values), dict(values))
 
     result = []
     for draft in drafts:
         twin = ContainerDraft(draft.name, draft.role, draft.number, init=draft.init, restart=draft.restart)
         twin.path, twin.claims = draft.path, draft.claims
-        twin.limits, twin.requests = twin_of(draft.limits), twin_of(draft.requests)
+        twin.limits, twin.requests = copy_amounts(draft.limits), copy_amounts(draft.requests)
         result.append(twin)
     return result
 
@@ -188,7 +188,7 @@ def has_scripts(spec: TaskSpec) -> bool:
     return any(step.script for step in spec.steps or ()) or any(sidecar.script for sidecar in spec.sidecars or ())
 
 
-def stops(debug: Debug | None, flags: Flags) -> bool:
+def has_breakpoint(debug: Debug | None, flags: Flags) -> bool:
     """Return whether the run asks for a breakpoint, which is an alpha feature."""
     points = debug.breakpoints if debug is not None else None
     return flags.api_fields == "alpha" and points is not None and bool(points.on_failure or points.before_steps)
@@ -198,7 +198,7 @@ def _injected_containers(
     spec: TaskSpec, debug: Debug | None, flags: Flags, variables: Variables
 ) -> Iterator[ContainerDraft]:
     yield ContainerDraft("prepare", "injected", init=True)
-    if has_scripts(spec) or stops(debug, flags):
+    if has_scripts(spec) or has_breakpoint(debug, flags):
         yield ContainerDraft("place-scripts", "injected", init=True)
     default = spec.step_template.working_dir if spec.step_template is not None else ""
     directories = [

@@ -95,7 +95,7 @@ def _combine(mapping: dict[str, Declaration], params: Sequence[Declaration]) -> 
             mapping[param.name] = declaration._replace(properties=param.properties)
 
 
-def of_type(params: Sequence[Declaration], kind: str) -> tuple[Declaration, ...]:
+def parameters_of_type(params: Sequence[Declaration], kind: str) -> tuple[Declaration, ...]:
     """Return the parameters of a type."""
     return tuple(param for param in params if param.type == kind)
 
@@ -123,7 +123,7 @@ def declaration_faults(params: Sequence[Declaration], path: str, *, enum: bool) 
     if plain:
         text = f"The format of following array and string variable names is invalid: [{' '.join(plain)}]"
         yield WebhookError(text, f"{path}.params", _RULE, _RULES_OF_NAMES)
-    odd = {declaration.name: _odd_keys(declaration) for declaration in of_type(params, "object")}
+    odd = {declaration.name: _odd_keys(declaration) for declaration in parameters_of_type(params, "object")}
     odd = {name: keys for name, keys in sorted(odd.items()) if keys or not _OBJECT_NAME.fullmatch(name)}
     if odd:
         shown = " ".join(f"{name}:[{' '.join(keys)}]" for name, keys in odd.items())
@@ -145,7 +145,7 @@ def repeated_faults(params: Sequence[Declaration], path: str, *, enum: bool) -> 
 
 def bare_objects(params: Sequence[Declaration], path: str) -> Iterator[WebhookError]:
     """Objects without properties. Source: v1/task_validation.go ValidateObjectParamsHaveProperties."""
-    for declaration in of_type(params, "object"):
+    for declaration in parameters_of_type(params, "object"):
         if declaration.properties is None:
             yield WebhookError("missing field(s)", f"{path}.{declaration.name}.properties", _RULE)
 

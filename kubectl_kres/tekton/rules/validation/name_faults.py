@@ -131,7 +131,7 @@ _LABEL = (
 )
 
 
-def of_task(results: Sequence[DeclaredResult] | None, path: str) -> Iterator[WebhookError]:
+def task_result_faults(results: Sequence[DeclaredResult] | None, path: str) -> Iterator[WebhookError]:
     """Yield the faults of a Task's results, which stand at ``path``. Source: v1/result_validation.go
     TaskResult.Validate.
     """
@@ -147,7 +147,7 @@ def of_task(results: Sequence[DeclaredResult] | None, path: str) -> Iterator[Web
         yield from _result_value_faults(result, item_path)
 
 
-def of_step(results: Sequence[DeclaredResult] | None, path: str) -> Iterator[WebhookError]:
+def step_result_faults(results: Sequence[DeclaredResult] | None, path: str) -> Iterator[WebhookError]:
     """Yield the faults of a step's results. Source: v1/result_validation.go StepResult.Validate."""
     for index, result in enumerate(results or ()):
         item_path = f"{path}[{index}]"

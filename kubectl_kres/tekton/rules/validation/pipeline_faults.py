@@ -93,11 +93,13 @@ def _task_faults(
     """Yield what tasks are given. Source: v1/param_types.go validatePipelineParametersVariablesInTaskParameters."""
     names, lists = (
         frozenset(param.name for param in params),
-        frozenset(declaration.name for declaration in declarations.of_type(params, "array")),
+        frozenset(declaration.name for declaration in declarations.parameters_of_type(params, "array")),
     )
     # An object without keys is not looked for.
     known = _KnownParams(
-        names, lists, [declaration for declaration in declarations.of_type(params, "object") if declaration.properties]
+        names,
+        lists,
+        [declaration for declaration in declarations.parameters_of_type(params, "object") if declaration.properties],
     )
     yield from _given_twice(tasks, path)
     for index, task in enumerate(tasks or ()):

@@ -113,7 +113,7 @@ def task_faults(spec: TaskSpec, path: str, flags: Flags, *, beta: bool = False) 
     yield from use_faults(steps, params, path)
     yield from context_faults(steps, path, beta=beta)
     yield from script_faults(steps, spec.results, path, beta=beta)
-    yield from result_faults.of_task(spec.results, f"{path}.results")
+    yield from result_faults.task_result_faults(spec.results, f"{path}.results")
 
 
 def _steps(steps: Sequence[Step], path: str, flags: Flags, *, beta: bool) -> Iterator[WebhookError]:
@@ -127,7 +127,7 @@ def _steps(steps: Sequence[Step], path: str, flags: Flags, *, beta: bool) -> Ite
                 yield WebhookError(text, f"{item_path}.name", "tekton/step-name")
             names.add(step.name)
         yield from (_artifacts(item_path),) if early else _step(step, item_path, flags)
-        yield from result_faults.of_step(step.results, f"{path}.steps.results[{index}]")
+        yield from result_faults.step_result_faults(step.results, f"{path}.steps.results[{index}]")
         yield from (
             fault
             for position, when in enumerate(step.when or ())

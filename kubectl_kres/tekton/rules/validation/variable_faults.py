@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from kubectl_kres.tekton.model import DeclaredResult, Step
-from kubectl_kres.tekton.rules.validation.declarations import Declaration, bare_objects, of_type
+from kubectl_kres.tekton.rules.validation.declarations import Declaration, bare_objects, parameters_of_type
 from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, entry_path, quote
 
 #: How much of a text is shown when it is at fault: ``mask_text``, or all of it (``str``).
@@ -149,7 +149,7 @@ def texts(step: Step) -> Iterator[tuple[str, str]]:
     yield from ((entry_path("env", variable.name), variable.value) for variable in step.env or ())
 
 
-def shown_of(field: str) -> Shown:
+def shown_part(field: str) -> Shown:
     """Return how much of the text of a field is shown."""
     return mask_text if field.startswith(("script", "command[", "args[", "env")) else str
 
@@ -165,7 +165,7 @@ def mounts(step: Step, fields: tuple[str, str, str]) -> Iterator[tuple[str, str]
 
 def use_faults(steps: Sequence[Step], params: Sequence[Declaration], path: str) -> Iterator[WebhookError]:
     """Lists where one text is wanted, or beside other text. Source: v1/task_validation.go validateArrayUsage."""
-    lists = {declaration.name for declaration in of_type(params, "array")}
+    lists = {declaration.name for declaration in parameters_of_type(params, "array")}
     for index, step in enumerate(steps):
         for field, text in _find_misused_lists(step, lists):
             yield WebhookError(text, f"{path}.{_nested_step_path(index, len(steps))}.{field}", _MISUSED)
@@ -180,14 +180,14 @@ def param_faults(
     """
     names = {param.name for param in params}
     yield from _unknown(steps, "params", names, path, beta=beta)
-    objects = of_type(params, "object")
+    objects = parameters_of_type(params, "object")
     for declaration in objects:
         keys = set(declaration.properties or ())
         yield from _unknown(steps, rf"params\.{_pattern(declaration.name)}", keys, path, beta=beta)
     whole = {declaration.name for declaration in objects}
     for index, step in enumerate(steps):
         for field, text in (*texts(step), *mounts(step, ("name", "mountPath", "subPath"))):
-            if words := whole_object_fault(text, "params", whole, shown_of(field)):
+            if words := whole_object_fault(text, "params", whole, shown_part(field)):
                 yield WebhookError(words, f"{path}.{_nested_step_path(index, len(steps))}.{field}", _MISUSED)
     yield from bare_objects(params, path)
 
@@ -241,14 +241,14 @@ def _unknown(
     for index, step in enumerate(steps):
         result = (*texts(step), *mounts(step, ("name", "MountPath", "SubPath")), ("onError", step.on_error))
         for field, text in result:
-            if words := unknown(text, prefix, known, shown_of(field), named=beta and field == "script"):
+            if words := unknown(text, prefix, known, shown_part(field), named=beta and field == "script"):
                 yield WebhookError(words, f"{path}.steps[{index}].{field}", _UNDECLARED)
 
 
 def _find_misused_lists(step: Step, lists: Collection[str]) -> Iterator[tuple[str, str]]:
     for field, text in (*texts(step), *mounts(step, ("name", "mountPath", "subPath"))):
         judge = not_isolated if field.startswith(("command[", "args[")) else whole_list_fault
-        if words := judge(text, "params", lists, shown_of(field)):
+        if words := judge(text, "params", lists, shown_part(field)):
             yield field, words
 
 

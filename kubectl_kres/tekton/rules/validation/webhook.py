@@ -46,7 +46,7 @@ def action_faults(spec: model.Step, path: str, flags: Flags) -> Iterator[Webhook
     for prefix in ("step.results", "results"):
         if words := variable_faults.unknown(spec.script, prefix, results, variable_faults.mask_text):
             yield WebhookError(words, f"{path}.script", _UNDECLARED)
-    yield from result_faults.of_step(spec.results, f"{path}.results")
+    yield from result_faults.step_result_faults(spec.results, f"{path}.results")
     yield from _mount_faults(spec, {param.name for param in params}, path)
 
 
@@ -64,12 +64,12 @@ def _texts(spec: model.Step) -> Iterator[tuple[str, str]]:
 def _param_faults(spec: model.Step, params: Sequence[declarations.Declaration], path: str) -> Iterator[WebhookError]:
     names, lists = (
         {param.name for param in params},
-        {declaration.name for declaration in declarations.of_type(params, "array")},
+        {declaration.name for declaration in declarations.parameters_of_type(params, "array")},
     )
-    objects = declarations.of_type(params, "object")
+    objects = declarations.parameters_of_type(params, "object")
     whole = {declaration.name for declaration in objects}
     for field, text in _texts(spec):
-        show = variable_faults.shown_of(field)
+        show = variable_faults.shown_part(field)
         for words in _find_undeclared_params(text, names, objects, show):
             yield WebhookError(words, f"{path}.{field}", _UNDECLARED)
         judge = (

@@ -16,12 +16,12 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.parts import CreateObject, Edit, EditClaim, PoolTrail, TrailClaim
 from kubectl_kres.reports.common.resource_lists import join_words
 from kubectl_kres.reports.common.system import MoreRoom
-from kubectl_kres.reports.remedies.context import RemedyContext, RemedyTexts, asking_less, quota_excess
+from kubectl_kres.reports.remedies.context import RemedyContext, RemedyTexts, lower_request_clause, quota_excess
 from kubectl_kres.reports.remedies.pod_remedy import exceeded_remedies as usual
 from kubectl_kres.store.store import ReadRequest, Store
 
 
-def trails(store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[PoolTrail, ...]:
+def find_refusing_pools(store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[PoolTrail, ...]:
     """Return one for each managed quota among the refusals."""
     managed = kept_quotas(store, namespace)
     lacks: dict[str, dict[str, str]] = {}
@@ -38,27 +38,29 @@ def more_room(store: Store, ref: ObjectRef, lacks: Mapping[str, Mapping[str, str
     context, space = PoolIndex(store), ref.namespace
     pools = [_build_trail(context, space, quota_name(pool), pool, more) for pool, more in lacks.items()]
     return MoreRoom(
-        tuple(edit for trail in pools for edit in _claim_edits(trail, ref)),
-        tuple(trail.grow.command for trail in pools if trail.grow is not None),
-        tuple(text for trail in pools if trail.grow is None and (text := waiting_words(trail))),
-        all(trail.known for trail in pools),
+        tuple(edit for refusing_pool in pools for edit in _claim_edits(refusing_pool, ref)),
+        tuple(refusing_pool.grow.command for refusing_pool in pools if refusing_pool.grow is not None),
+        tuple(text for refusing_pool in pools if refusing_pool.grow is None and (text := waiting_words(refusing_pool))),
+        all(refusing_pool.known for refusing_pool in pools),
         pools[0].quota,
         "Capsule keeps the quota: raising its hard would be undone",
     )
 
 
-def _claim_edits(trail: PoolTrail, ref: ObjectRef) -> Iterator[Edit]:
-    if trail.grow is not None:
-        requested = next((claim.asks for claim in trail.claims or () if claim.subject == trail.grow.subject), {})
-        for name, amount in trail.grow.amounts.items():
-            yield EditClaim(trail.grow.subject, f"spec.claim[{name}]", name, amount, requested.get(name))
+def _claim_edits(refusing_pool: PoolTrail, ref: ObjectRef) -> Iterator[Edit]:
+    if refusing_pool.grow is not None:
+        requested = next(
+            (claim.asks for claim in refusing_pool.claims or () if claim.subject == refusing_pool.grow.subject), {}
+        )
+        for name, amount in refusing_pool.grow.amounts.items():
+            yield EditClaim(refusing_pool.grow.subject, f"spec.claim[{name}]", name, amount, requested.get(name))
         return
     name = f"{ref.name}-more"
     manifest = {
         "apiVersion": f"{GROUP}/{VERSION}",
         "kind": "ResourcePoolClaim",
         "metadata": {"name": name, "namespace": ref.namespace},
-        "spec": {"pool": trail.pool, "claim": dict(trail.lacks)},
+        "spec": {"pool": refusing_pool.pool, "claim": dict(refusing_pool.lacks)},
     }
     yield CreateObject(ObjectRef("ResourcePoolClaim", name, ref.namespace), manifest)
 
@@ -95,37 +97,37 @@ def claim_remedies(store: Store, namespace: str) -> Mapping[str, RemedyTexts]:
             yield from usual(case)
             return
         name, lack = finding.resource, str(result.shortage)
-        trail = _build_trail(context, namespace, "", pool, {name: lack})
+        refusing_pool = _build_trail(context, namespace, "", pool, {name: lack})
         freed = f", or free {lack} of it in the namespace" if result.used >= result.shortage else ""
-        claim = _format_claim_remedy(trail, name, lack)
-        yield f"{claim}{freed}{asking_less(name, result)} ({_format_pool_reason(trail)})"
+        claim = _format_claim_remedy(refusing_pool, name, lack)
+        yield f"{claim}{freed}{lower_request_clause(name, result)} ({_format_pool_reason(refusing_pool)})"
 
     return {"quota/exceeded": word_remedy}
 
 
-def _format_claim_remedy(trail: PoolTrail, resource: str, lack: str) -> str:
+def _format_claim_remedy(refusing_pool: PoolTrail, resource: str, lack: str) -> str:
     """Return what to claim, with an edit where a new claim would wait and the edit does not."""
-    if trail.grow is not None and (trail.closed or trail.short):
-        amount = trail.grow.amounts[resource]
-        return f"let claim {trail.grow.subject.name}, which is unused, ask for {resource} {amount}"
-    return f"claim {lack} more of {resource} from pool {trail.pool}"
+    if refusing_pool.grow is not None and (refusing_pool.closed or refusing_pool.short):
+        amount = refusing_pool.grow.amounts[resource]
+        return f"let claim {refusing_pool.grow.subject.name}, which is unused, ask for {resource} {amount}"
+    return f"claim {lack} more of {resource} from pool {refusing_pool.pool}"
 
 
-def _format_pool_reason(trail: PoolTrail) -> str:
+def _format_pool_reason(refusing_pool: PoolTrail) -> str:
     """Return what is wrong about a quota of a pool's; a new claim would wait."""
     kept = "Capsule keeps the quota: raising its hard would be undone"
-    return f"{kept}; {waiting_words(trail)}" if trail.closed or trail.short else kept
+    return f"{kept}; {waiting_words(refusing_pool)}" if refusing_pool.closed or refusing_pool.short else kept
 
 
-def waiting_words(trail: PoolTrail) -> str:
+def waiting_words(refusing_pool: PoolTrail) -> str:
     """Return why a new claim would wait; empty: it would not, or nobody knows."""
     parts = []
-    if trail.short:
-        parts.append(f"pool {trail.pool} lacks {sentence(trail.short)}")
-    if trail.closed:
-        first = [object_ref.key for object_ref in trail.behind]
+    if refusing_pool.short:
+        parts.append(f"pool {refusing_pool.pool} lacks {sentence(refusing_pool.short)}")
+    if refusing_pool.closed:
+        first = [object_ref.key for object_ref in refusing_pool.behind]
         waits = f"{join_words(first, 3)} wait{'s' * (len(first) == 1)}" if first else "earlier claims in the queue wait"
-        parts.append(f"in its ordered queue {waits} for {join_words(trail.closed)}")
+        parts.append(f"in its ordered queue {waits} for {join_words(refusing_pool.closed)}")
     return f"{' and '.join(parts)}, so a new claim would wait" if parts else ""
 
 
