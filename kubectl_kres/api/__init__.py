@@ -12,7 +12,8 @@ faults are raised as ``KresError``. Importing this loads none of the engine: the
 from __future__ import annotations
 
 from kubectl_kres.api.answers import check, claims, denied, diff, explain, explain_all, fit, qos, quota, simulate
-from kubectl_kres.api.clusters import Cluster, demo, open_cluster, open_snapshot
+from kubectl_kres.api.clusters import Cluster
+from kubectl_kres.api.opening import demo, open_cluster, open_snapshot
 from kubectl_kres.api.results import Answer, Answers, Explanation, Value
 from kubectl_kres.errors import KresError
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from kubectl_kres.api.answers import explain_all
-from kubectl_kres.api.clusters import Cluster, open_snapshot
+from kubectl_kres.api.clusters import Cluster
+from kubectl_kres.api.opening import open_snapshot
 from kubectl_kres.errors import UsageError
 
 
