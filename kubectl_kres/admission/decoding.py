@@ -48,7 +48,7 @@ class FieldTable(Struct, frozen=True):
 
 @functools.cache
 def table() -> FieldTable:
-    """What scripts/make_fields.py wrote."""
+    """Return what scripts/make_fields.py wrote."""
     text = resources.files("kubectl_kres.admission").joinpath("fields.json").read_bytes()
     return msgspec.json.decode(text, type=FieldTable)
 

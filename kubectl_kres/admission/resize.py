@@ -56,7 +56,7 @@ class PodVersion:
 
     @property
     def has_resources(self) -> bool:
-        """Whether the pod level sets anything. An empty stanza does not."""
+        """Return whether the pod level sets anything. An empty stanza does not."""
         return self.draft.pod is not None and bool(self.draft.pod.requests or self.draft.pod.limits)
 
 

@@ -1,4 +1,4 @@
-"""A live cluster, through a connection of ours or through the caller's ``kubernetes.client.ApiClient``."""
+"""Live clusters, read through our own connection or the caller's ``kubernetes.client.ApiClient``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what is passed to what reports take: a store with all they need, a subject, and the server asked.
+"""Preparation of a call from Python: a store with all that its report needs, a subject, and the server.
 
 Objects of other libraries as the mappings that the API server takes.
 """

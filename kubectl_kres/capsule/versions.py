@@ -1,4 +1,4 @@
-"""Which version of Capsule changed what, as far as answers depend on it."""
+"""Changes between versions of Capsule, as far as answers depend on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may stand in the user's file of settings, and each fault in it as a line.
+"""The user's settings file: what it may hold, and each fault in it as a line.
 
 On which line of a TOML document a key stands; tomllib does not say.
 """

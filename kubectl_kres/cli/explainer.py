@@ -1,4 +1,4 @@
-"""How a system explains its objects on the command line, where a pod is not what there is to explain."""
+"""The interface by which a system explains its own kinds in ``kubectl kres explain``."""
 
 from __future__ import annotations
 

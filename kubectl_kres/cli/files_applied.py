@@ -1,4 +1,4 @@
-"""The store that the objects of ``-f`` are evaluated with: their quotas recounted, their pools and claims at work."""
+"""A store with the objects of ``-f`` applied: quotas recounted, pools and claims reconciled."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ class _Lines(io.TextIOBase):
 
 @contextmanager
 def _capture_stderr() -> Iterator[list[str]]:
-    """What would go to standard error, line by line; that of credential plugins still goes there."""
+    """Yield what would go to standard error, line by line; that of credential plugins still goes there."""
     notes: list[str] = []
     before = sys.stderr
     sys.stderr = _Lines(notes)

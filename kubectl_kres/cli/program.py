@@ -1,4 +1,4 @@
-"""All commands and what they have in common. The module of a command is imported when the command is called."""
+"""All commands and what they share. The module of a command is imported when the command is called."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class RunSummary:
 
     @property
     def no_answers(self) -> bool:
-        """Whether there were errors and no answer at all, which is less than an empty list."""
+        """Return whether there were errors and no answer at all, which is less than an empty list."""
         return self._failed and not self.count
 
     def note_assumption(self, texts: Iterable[str]) -> None:

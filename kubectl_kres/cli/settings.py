@@ -1,4 +1,4 @@
-"""Where the user's settings are, and what they are worth beside flags and the environment."""
+"""The user's settings: where the file is, and how flags and the environment take precedence over it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A live cluster for the terminal interface.
+"""The live cluster that the terminal interface reads.
 
 A snapshot or the bundled example for the terminal interface.
 

@@ -100,7 +100,7 @@ class Connection:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the server's ``Warning`` headers said so far, each once."""
+        """Return what the server's ``Warning`` headers said so far, each once."""
         return tuple(self._warnings)
 
     def close(self) -> None:

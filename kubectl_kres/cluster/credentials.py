@@ -1,4 +1,4 @@
-"""What proves who we are: a kubeconfig's user turned into a header and a client certificate.
+"""Credentials: a kubeconfig's user turned into a header and a client certificate.
 
 Acting as somebody else: the headers that ask the server for it.
 

@@ -1,4 +1,4 @@
-"""What a YAML scalar means to kubectl: YAML 1.1 as go-yaml v2 resolves it, then JSON.
+"""Types of YAML scalars as kubectl reads them: YAML 1.1 as go-yaml v2 resolves it, then JSON.
 
 Numbers as kubectl sends them after Go has decoded and printed them.
 """

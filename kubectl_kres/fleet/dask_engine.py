@@ -1,4 +1,4 @@
-"""Workers of a Dask cluster: each has one task at a time, and time of its own; what a worker leaves goes to another."""
+"""Workers of a Dask cluster: one task each at a time, with a time limit; tasks of a lost worker go to another one."""
 
 from __future__ import annotations
 

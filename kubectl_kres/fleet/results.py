@@ -1,4 +1,4 @@
-"""The folder that a run leaves behind: for each cluster a file of rows and a status, which ``--resume`` goes by."""
+"""The folder of results: a file of rows and a status for each cluster, which ``--resume`` reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of one cluster: its row of the table."""
+"""The status of one cluster: its row in the table of a fleet."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class ClusterStatus(Record, frozen=True):
 
     @property
     def has_answered(self) -> bool:
-        """Whether there are figures."""
+        """Return whether there are figures."""
         return self.state in ANSWERED
 
 

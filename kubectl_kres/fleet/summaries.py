@@ -1,4 +1,4 @@
-"""What each report comes to for a fleet: rows, and the figures of a cluster. Those of a system are in its folder."""
+"""Summaries of a cluster for each report: rows and figures. Those of a system are in the system's folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worker processes on this machine, each watched: one that ends or takes too long costs its own cluster alone."""
+"""Worker processes on this machine: one that ends or takes too long fails only the cluster that it worked on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker is reported about one cluster, and its answer; both are lines of JSON.
+"""The task of a worker and its answer for one cluster; both are lines of JSON.
 
 The other end of the supervisor: a process that answers one task after the other until its input ends.
 """

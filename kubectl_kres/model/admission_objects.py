@@ -1,4 +1,4 @@
-"""What else decides about a pod: policies in CEL with their bindings and parameters, webhooks, service accounts."""
+"""Objects of other admission plugins: policies in CEL with bindings and parameters, webhooks, service accounts."""
 
 from __future__ import annotations
 

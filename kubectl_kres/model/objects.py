@@ -1,4 +1,4 @@
-"""What every object has: its kind, metadata, owners, field managers, label selectors.
+"""Fields of every object: kind, metadata, owners, field managers, label selectors.
 
 An object as sent, and decoded into its struct.
 
@@ -165,7 +165,7 @@ class Kind(Struct, frozen=True):
 
     @property
     def built_in(self) -> bool:
-        """Whether every API server serves it: groups without a dot are its own."""
+        """Return whether every API server serves it: groups without a dot are its own."""
         return "." not in self.group
 
     @property

@@ -1,4 +1,4 @@
-"""Kinds of others that make pods from templates elsewhere than at ``spec.template``: where, and how many of each."""
+"""Paths of pod templates in kinds of other projects, beside ``spec.template``, and how many pods each makes."""
 
 from __future__ import annotations
 

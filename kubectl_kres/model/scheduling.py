@@ -563,5 +563,5 @@ DEVICE_CLAIMS, DEVICE_CLASSES = f"ResourceClaim{_VIEW}", f"DeviceClass{_VIEW}"
 
 
 def view_of(kind: str) -> str:
-    """What the store calls objects of a kind that were read for the scheduler."""
+    """Return what the store calls objects of a kind that were read for the scheduler."""
     return f"{kind}{_VIEW}"

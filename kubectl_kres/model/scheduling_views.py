@@ -1,4 +1,4 @@
-"""What is read for the scheduler, as kinds; and pods as nodes count them.
+"""Kinds as they are read for the scheduler, and pods as nodes count them.
 
 Of each pod on a node as little is decoded as that takes, since all pods of a cluster are read for it.
 """

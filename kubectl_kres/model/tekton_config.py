@@ -1,4 +1,4 @@
-"""What says how Tekton is configured: its ConfigMaps, and the definition of its kinds, beside whose webhook they are.
+"""Objects that configure Tekton: its ConfigMaps, and the definition of its kinds, which names its webhook.
 
 Of ConfigMaps just the keys that settle how Tekton computes, since others may hold what is nobody's business.
 """

@@ -1,4 +1,4 @@
-"""What holds a pod template, what sets how many of its pods there are, and the events that say how they fared."""
+"""Objects with pod templates, objects that set how many pods there are, and the events about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What else admits a request: Pod Security, service accounts, admission policies and their language.
+"""Admission plugins beside LimitRanger and ResourceQuota: Pod Security, service accounts, policies in CEL.
 
 Layers, lowest first: ``cel``, ``rules``, ``reports``, ``text``, ``screens``, ``commands``.
 """

@@ -1,4 +1,4 @@
-"""What set a value, by which rule, from which object.
+"""Provenance: the rule and the object that set each value.
 
 One flat journal per object: the steps of a value are the entries with its path, in order. Paths are written as the API
 server writes them in its errors (``spec.containers[0].resources.limits[cpu]``). ``problem`` is why there is no pod at

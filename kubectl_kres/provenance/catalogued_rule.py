@@ -1,4 +1,4 @@
-"""What a rule is, and the part of the catalogue that is about the vertical autoscaler."""
+"""The struct of a rule in the catalogue, and the rules of the vertical autoscaler."""
 
 from __future__ import annotations
 

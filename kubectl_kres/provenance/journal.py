@@ -157,7 +157,7 @@ class Problem(Struct, frozen=True, omit_defaults=True, rename="camel"):
 
     @property
     def final(self) -> bool:
-        """Whether nothing is tried again (``retries`` apart)."""
+        """Return whether nothing is tried again (``retries`` apart)."""
         return self.requeue_seconds == 0 and not self.again
 
     @property

@@ -1,4 +1,4 @@
-"""What a change does, as text: worst first, and nothing that stays as it is.
+"""The report of a change as text: worst first, without anything that stays the same.
 
 Whether the objects of files fit together, in a few lines below their list.
 

@@ -50,14 +50,14 @@ def message(cluster_status: ClusterStatus) -> str:
 
 
 def same_cluster(name: str, also: Sequence[str], server: str) -> str:
-    """That contexts are of one cluster."""
+    """Return the sentence that contexts are of one cluster."""
     others = ", ".join(also)
     verb = "are" if len(also) > 1 else "is"
     return f"{others} {verb} the same cluster as {name} ({server}): it is counted once"
 
 
 def same_origin(names: Sequence[str], server: str) -> str:
-    """That snapshots are of one cluster."""
+    """Return the sentence that snapshots are of one cluster."""
     return f"{', '.join(names)} are snapshots of one cluster ({server}): each is counted"
 
 

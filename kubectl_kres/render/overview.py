@@ -1,4 +1,4 @@
-"""Lines of the overview: an area with its counts and bar, something that is wrong, what mends it."""
+"""Lines of the overview: areas with counts and bars, problems, and their remedies."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def reason_text(report: NodeReport) -> str:
 
 
 def no_node_lines(report: NodeReport) -> Iterator[str]:
-    """Why no node takes the pod, and what the nearest one lacks."""
+    """Yield why no node takes the pod, and what the nearest one lacks."""
     yield reason_text(report)
     if report.nearest is not None:
         yield f"nearest: {nearest_text(report.nearest)}"

@@ -252,6 +252,6 @@ def _objects(store: Store, kinds: Iterable[str], namespace: str) -> Iterator[tup
 
 
 def _is_relevant(item: Any, namespace: str) -> bool:
-    """Whether an object that stands in no namespace decides about pods of this one."""
+    """Return whether an object that stands in no namespace decides about pods of this one."""
     description = describe(item)
     return description is None or description.namespaces is None or namespace in description.namespaces

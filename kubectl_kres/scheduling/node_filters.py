@@ -1,5 +1,4 @@
-"""The scheduler's plugins that compare a pod with one node: NodeUnschedulable, NodeName, TaintToleration, NodeAffinity,
-NodePorts, and NodeResourcesFit, which asks for room for what the pod requests and for one more pod.
+"""Plugins that compare a pod with one node: NodeUnschedulable to NodePorts, and NodeResourcesFit.
 
 Source: pkg/scheduler/framework/plugins, the folder of each plugin's name; noderesources/fit.go.
 """

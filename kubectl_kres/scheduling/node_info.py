@@ -271,7 +271,7 @@ class Shortage(Struct, frozen=True, omit_defaults=True):
 
     @property
     def missing_amount(self) -> int:
-        """How much more would have to be free."""
+        """Return how much more would have to be free."""
         return self.requested - (self.capacity - self.used)
 
 

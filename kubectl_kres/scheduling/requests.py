@@ -1,4 +1,4 @@
-"""What a pod requests and what a node has, as the whole numbers that the scheduler compares."""
+"""Requests of a pod and capacity of a node, in the whole numbers that the scheduler compares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One pod among the nodes: what each says, and the scheduler's own sentence in the pod's condition PodScheduled.
+"""Scheduling of one pod: the answer of each node, and the scheduler's message in the condition PodScheduled.
 
 DefaultPreemption says whether a node would fit without less important pods; which pods those are is not computed.
 
@@ -149,7 +149,7 @@ class Scheduling(Struct, frozen=True):
 
     @property
     def is_schedulable(self) -> bool:
-        """Whether a node is known to take the pod."""
+        """Return whether a node is known to take the pod."""
         return bool(self.answer.feasible)
 
 

@@ -1,4 +1,4 @@
-"""Whether selectors match labels, and what nodes a node selector matches."""
+"""Matching of label selectors and node selectors."""
 
 from __future__ import annotations
 

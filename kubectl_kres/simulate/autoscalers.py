@@ -1,5 +1,4 @@
-"""Vertical autoscalers in the world of a change: what their webhook writes into the pods that come, and a pass of their
-updater over the pods of a controller.
+"""Vertical autoscalers in a simulation: their webhook on new pods, and passes of their updater.
 
 Only worlds that hold an autoscaler ask for this module.
 Source: vertical-pod-autoscaler 1.8.1 pkg/updater/logic/updater.go.

@@ -124,7 +124,7 @@ class ChangeOutcome(Struct, frozen=True):
 
     @property
     def expected_values(self) -> tuple[str, ...]:
-        """What next pods are expected to get since live pods have it."""
+        """Return what next pods are expected to get since live pods have it."""
         return tuple(
             _expected_container_lines(
                 {space: namespace.tables.seen for space, (namespace, _) in self.after.spaces.items()}
@@ -185,7 +185,7 @@ class ClusterChange:
 
     @property
     def expected_values(self) -> tuple[str, ...]:
-        """What next pods are expected to get since live pods have it."""
+        """Return what next pods are expected to get since live pods have it."""
         return tuple(_expected_container_lines(self._expected_by_space))
 
     def __iter__(self) -> Iterator[tuple[str, ClusterStates, ClusterStates]]:

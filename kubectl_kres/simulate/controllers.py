@@ -1,4 +1,4 @@
-"""How controllers change the number of pods: of Deployments, ReplicaSets, Jobs and StatefulSets.
+"""Controllers of Deployments, ReplicaSets, Jobs and StatefulSets: how they change the number of pods.
 
 None of them looks at a quota: a pod that was refused is an unavailable one.
 

@@ -1,4 +1,4 @@
-"""Every rest that a namespace can come to: all orders of the controllers' moves, as far as they can matter.
+"""Search for every final state of a namespace, over all orders of the controllers' moves that can matter.
 
 Which workloads want something, which of them only wait for room, and which measures lack it for all of them.
 """

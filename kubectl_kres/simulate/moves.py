@@ -1,4 +1,4 @@
-"""What can happen next in a namespace: every single move that a controller can make.
+"""Moves: every single step that a controller can take next.
 
 What becomes of the claims of a StatefulSet's pods that go for good.
 

@@ -1,4 +1,4 @@
-"""Whether the next rollout of a workload still completes: its pods are replaced, the template as it is.
+"""The next rollout of a workload with an unchanged template: whether it completes.
 
 What becomes of the next pod of a workload: one that takes the place of a pod that is deleted.
 

@@ -1,4 +1,4 @@
-"""What the API server answers to each step of a change, and the namespace after it.
+"""Answers of the API server to each step of a change, and the namespace after it.
 
 Objects that controllers act on, as the numbers that the controllers work with.
 """

@@ -1,4 +1,4 @@
-"""Where rollouts come to rest under the quotas of their namespace, and the room with which they end.
+"""Final states of rollouts under the quotas of a namespace, and the room that remains.
 
 The controllers' moves of ``controllers`` are made until none is left. Every pod gets ready, and every back-off passes.
 Where two templates, or two workloads, compete for the same room, each order can be asked for.

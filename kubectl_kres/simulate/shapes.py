@@ -1,4 +1,4 @@
-"""What pods of a template look like once they are stored, and what each costs every quota."""
+"""Shapes: pods of a template as stored, and the cost of each for every quota."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class World:
 
     @property
     def policies(self) -> Policies:
-        """What admission looks up, without quotas."""
+        """Return what admission looks up, without quotas."""
         if self._policies is None:
             limits = [decode_object(raw, LimitRange) for raw in self.of_kind("LimitRange")]
             priorities = [decode_object(raw, PriorityClass) for raw in self.of_kind("PriorityClass")]
@@ -147,7 +147,7 @@ class World:
 
     @property
     def admission_key(self) -> bytes:
-        """What admission itself looks up for a pod, quotas apart: the same in worlds that store pods alike."""
+        """Return what admission itself looks up for a pod, quotas apart: the same in worlds that store pods alike."""
         if self._admitting is None:
             limits = [raw.get("spec") for raw in self.of_kind("LimitRange")]
             classes = [self.of_kind("PriorityClass"), self.of_kind("RuntimeClass")]

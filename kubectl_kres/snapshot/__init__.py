@@ -1,1 +1,1 @@
-"""A store on disk: one file that is whole or refused, and holds no secrets."""
+"""Snapshots: a store in one file, which is complete or refused, and holds no secrets."""

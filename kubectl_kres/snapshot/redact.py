@@ -1,4 +1,4 @@
-"""What of an object goes into a snapshot.
+"""Redaction: the fields of an object that go into a snapshot.
 
 Of metadata: annotations that answers need, managers of resource fields. Of a pod that is read in detail: what decides,
 not what names images, paths and ports. The rest needs no redaction: the structs of ``model/`` have no field for values
@@ -257,7 +257,7 @@ def _container(container: DetailedContainer) -> DetailedContainer:
 
 
 def _probe(probe: Probe | None) -> Probe | None:
-    """That there is one, and the hosts that it names."""
+    """Return a probe that keeps only that there is one, and the hosts that it names."""
     if probe is None:
         return None
     page, socket = probe.http_get, probe.tcp_socket

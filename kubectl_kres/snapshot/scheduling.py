@@ -1,4 +1,4 @@
-"""What a snapshot keeps for the scheduler's filters: nodes, pods that wait for one, of pods on nodes what counts there.
+"""Objects in a snapshot for the scheduler: nodes, pods that wait for one, and the relevant fields of pods on nodes.
 
 Names of volumes are kept, since claims of pods are called by them; addresses and handles of volumes are compared only,
 so that a digest stands for them.

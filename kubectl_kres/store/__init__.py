@@ -1,1 +1,1 @@
-"""The objects of one moment, and which kinds could be read. No I/O: cluster/, snapshot/ and manifests/ fill it."""
+"""The objects that were read, and which kinds could be read. No I/O: cluster/, snapshot/ and manifests/ fill it."""

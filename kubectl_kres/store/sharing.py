@@ -1,4 +1,4 @@
-"""Equal parts of many objects kept once: pods of a workload differ in little more than their names."""
+"""Sharing of equal parts between objects: pods of a workload differ in little more than their names."""
 
 from __future__ import annotations
 

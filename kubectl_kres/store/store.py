@@ -60,12 +60,12 @@ class Coverage(Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_known(self) -> bool:
-        """Whether what is not in the store is known not to exist."""
+        """Return whether what is not in the store is known not to exist."""
         return self.state in {"read", "absent"}
 
     @property
     def has_all_objects(self) -> bool:
-        """Whether all objects are in the store but for those that are left out by name."""
+        """Return whether all objects are in the store but for those that are left out by name."""
         return self.is_known or bool(self.left_out)
 
     def narrowed(self, namespace: str, name: str) -> Coverage:

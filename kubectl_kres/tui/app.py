@@ -321,7 +321,7 @@ class Kres(WhatIfKeys):
 
     @property
     def typing(self) -> bool:
-        """Whether the keys are the prompt's."""
+        """Return whether the keys are the prompt's."""
         return self.screen_stack[0].has_class("typing")
 
     async def on_event(self, event: events.Event) -> None:

@@ -1,4 +1,4 @@
-"""What is typed behind ``:``, and the words that complete it."""
+"""Commands behind ``:``, and their completion."""
 
 from __future__ import annotations
 

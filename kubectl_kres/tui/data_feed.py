@@ -1,4 +1,4 @@
-"""What keeps a store filled: a live feed, or a source that is read once, behind one face."""
+"""The interface of what fills a store: a live feed, or a source that is read once."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class ReadOnce:
 
     @property
     def idle(self) -> bool:
-        """Whether all that was wanted has been read and drained."""
+        """Return whether all that was wanted has been read and drained."""
         return not self._arrived and all(state.has_objects for state in self._states.values())
 
     def request_reads(self, reads: Iterable[ReadRequest]) -> None:

@@ -1,4 +1,4 @@
-"""When garbage is collected: what lasts is not looked at, and seldom does a key wait for the rest."""
+"""Garbage collection between key presses; long-lived objects are exempt from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every key: what it is, what it does, in which words. Bindings, footer, help, palette and docs are made from this."""
+"""All keys: name, action and words. Bindings, footer, help, palette and docs are made from this table."""
 
 from __future__ import annotations
 

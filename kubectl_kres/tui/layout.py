@@ -1,4 +1,4 @@
-"""The lines around every screen, and the place in the middle."""
+"""Layout of every screen: header, footer, and the area between them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the user is, and the way there and back."""
+"""The current location and the history of locations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The overview, made bit by bit: areas anew where what they are made from has changed, what costs more between keys."""
+"""Incremental computation of the overview: changed areas first, costly ones while no key is pressed."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class Areas:
 
     @property
     def busy(self) -> bool:
-        """Whether there is something to compute that is computed between keys."""
+        """Return whether there is something to compute that is computed between keys."""
         if self._look is not None or self._is_stale():
             return True
         if self._work is not None or self._is_due() or self._is_placeable():

@@ -1,4 +1,4 @@
-"""What ctrl-p offers: objects, screens, namespaces, contexts, keys that mean something here, and themes."""
+"""Entries of the command palette (ctrl-p): objects, screens, namespaces, contexts, keys of the screen, themes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What could not be read, and the rule that a cluster's administrator would add."""
+"""Hints for reads that were refused: the RBAC rule that a cluster's administrator would add."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all screens share: the store and its feed, the question's frame, and what was computed so far.
+"""The state that all screens share: the store and its feed, the frame of the question, and cached results.
 
 The pods of each namespace added up, a slice of time at a time, so that no key waits for it.
 
@@ -225,7 +225,7 @@ class Session:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What is supposed about the server: that its version has the rules of another one."""
+        """Return what is supposed about the server: that its version has the rules of another one."""
         return self._find_server()[2]
 
     @property
@@ -255,7 +255,7 @@ class Session:
 
     @property
     def amounts(self) -> AlikeAmounts:
-        """What pods count for."""
+        """Return what pods count for."""
         if self._amounts is None or self._amounts.server is not self.server:
             self._amounts = AlikeAmounts(self.server)
         return self._amounts

@@ -1,4 +1,4 @@
-"""The first frame, written before anything is loaded that takes time: the lines of a screen that is still to come."""
+"""The first frame, written before slow imports: the empty layout of the first screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys that are typed ahead: what follows a key that may lead to another screen waits until that screen stands."""
+"""Key presses queued while a new screen is opened, and delivered to it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class TypeAhead:
 
     @property
     def is_holding(self) -> bool:
-        """Whether what is typed now waits."""
+        """Return whether what is typed now waits."""
         return self._target is not None
 
     def begin(self) -> None:

@@ -1,4 +1,4 @@
-"""What the keys of a what-if do: a number is asked for, tried on the objects that were read, and left again."""
+"""Keys of a what-if: ask for a number, evaluate it on the objects that were read, and leave it again."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class TypedNumber(Struct, frozen=True):
 
     @property
     def lasting(self) -> str:
-        """What makes it so: the command; where the object's owner would undo that, the field with its value."""
+        """Return what makes it so: the command; where the object's owner would undo that, the field with its value."""
         return self.field if self.owner else self.command
 
     @property
@@ -87,7 +87,7 @@ class WhatIf(Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """What was typed, one after the other."""
+        """Return what was typed, one after the other."""
         return ", ".join(typed_number.words for typed_number in self.typed_numbers)
 
     @property
@@ -290,7 +290,7 @@ class _Mirror:
 
     @property
     def idle(self) -> bool:
-        """Whether all that was wanted has been read, as far as the feed can say."""
+        """Return whether all that was wanted has been read, as far as the feed can say."""
         return bool(getattr(self._real.feed, "idle", True))
 
     def request_reads(self, reads: Iterable[ReadRequest]) -> None:

@@ -1,4 +1,4 @@
-"""How the webhook of the vertical autoscaler is registered, and the autoscalers of a namespace that it looks at."""
+"""The registration of the vertical autoscaler's webhook, and the autoscalers of a namespace that it considers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What every rule of the API server stands on: the pod as a draft of quantities, field errors, outcomes, server
-versions.
+"""Base of all admission rules: the pod as a draft of quantities, field errors, outcomes, server versions.
 
 No rule about one kind of object lives here, and nothing here imports another folder of ``admission``.
 """

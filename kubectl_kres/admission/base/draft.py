@@ -49,7 +49,7 @@ class Slot:
 
     @property
     def title(self) -> str:
-        """How a sentence names it: ``sidecar proxy``, ``the pod level``."""
+        """Return how a sentence names it: ``sidecar proxy``, ``the pod level``."""
         if self.role == "pod":
             return "the pod level"
         return f"{'init container' if self.role == 'init' else self.role} {self.name}"

@@ -1,4 +1,4 @@
-"""What keeps a text from being a path, the name of a variable, a key of a ConfigMap, a header or an address.
+"""Validation of texts: paths, names of variables, keys of a ConfigMap, headers, addresses.
 
 Whether a label selector selects labels, and how the server shows it.
 """

@@ -1,4 +1,4 @@
-"""What the API server fills in a pod by itself: requests from limits, pod level from containers; what it drops.
+"""Defaulting of a pod: requests from limits, pod level from containers, and dropped fields.
 
 Priority and RuntimeClass plugins: named classes are looked up, a runtime's overhead is copied into the pod.
 """

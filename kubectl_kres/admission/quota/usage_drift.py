@@ -1,4 +1,4 @@
-"""A quota counted again, where its ``status.used`` differs from what is there, and the likeliest cause."""
+"""Recounted quotas: where ``status.used`` differs from the objects that exist, and the likeliest cause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way of a new pod through the API server: every step in order, every outcome that its arbitrary orders allow."""
+"""CREATE of a pod: every step of the API server in order, and every outcome that its arbitrary orders allow."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ class PodWebhook(Protocol):
 
     @property
     def simulated(self) -> bool:
-        """Whether simulations follow it."""
+        """Return whether simulations follow it."""
 
     @property
     def title(self) -> str:
-        """What it does to pods, for a sentence: ``the rules of its Tenant``."""
+        """Return what it does to pods, for a sentence: ``the rules of its Tenant``."""
 
     def for_owner(self, owner: tuple[str, str] | None) -> PodWebhook:
         """Return the same for pods that name no controller although this one makes them."""

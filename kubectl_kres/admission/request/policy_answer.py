@@ -1,4 +1,4 @@
-"""How a request about anything but a pod ends: refused by a policy, by the object's own rules, or stored."""
+"""Answers to requests about anything but a pod: refused by a policy, by the object's own rules, or stored."""
 
 from __future__ import annotations
 

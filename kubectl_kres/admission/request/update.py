@@ -1,4 +1,4 @@
-"""UPDATE of any object that resources are bounded or counted for: what may change, and what the change costs."""
+"""UPDATE of any object whose resources are limited or counted: which fields may change, and what quotas are charged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a container says beside resources: environment, mounts, probes. Source: pkg/apis/core/validation."""
+"""Validation of a container beside its resources: environment, mounts, probes. Source: pkg/apis/core/validation."""
 
 from __future__ import annotations
 

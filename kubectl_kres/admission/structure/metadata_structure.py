@@ -1,4 +1,4 @@
-"""What validation finds in the metadata of any object: its name, labels, annotations, owners and finalizers.
+"""Validation of the metadata of any object: name, labels, annotations, owners and finalizers.
 
 What validation finds in the labels and annotations of an object or a template.
 """

@@ -1,4 +1,4 @@
-"""What validation finds in where a pod may run: selectors, affinities, tolerations, spread constraints."""
+"""Validation of where a pod may run: selectors, affinities, tolerations, spread constraints."""
 
 from __future__ import annotations
 

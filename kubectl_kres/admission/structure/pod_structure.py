@@ -1,4 +1,4 @@
-"""What validation finds in a pod beside its containers: its network, its names, its gates, its annotations.
+"""Validation of a pod beside its containers: network, names, gates, annotations.
 
 What validation finds in a pod or a template beside resources: its metadata, volumes, containers and the rest.
 """

@@ -1,4 +1,4 @@
-"""The Warning headers for what a pod says beside resources: what is deprecated, named twice or matches nothing."""
+"""Warning headers for fields of a pod that are deprecated, given twice or without effect."""
 
 from __future__ import annotations
 

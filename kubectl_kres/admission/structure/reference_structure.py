@@ -1,4 +1,4 @@
-"""What validation finds in references to fields, resources, keys and files: in variables and in volumes.
+"""Validation of references to fields, resources, keys and files in variables and volumes.
 
 What validation finds in the ports of containers: numbers, names, protocols, and ports of the host taken twice.
 """

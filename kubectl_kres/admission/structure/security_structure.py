@@ -1,4 +1,4 @@
-"""What validation finds in the security contexts of a pod and of its containers."""
+"""Validation of the security contexts of a pod and of its containers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What validation finds in a Service as sent (its type, and the ports that quotas count), and what it warns of."""
+"""Validation and warnings of a Service as sent: its type, and the ports that quotas count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What validation finds in the volumes of a pod.
+"""Validation of the volumes of a pod.
 
 What validation finds in the spec of a PersistentVolumeClaim as sent, beside its size.
 

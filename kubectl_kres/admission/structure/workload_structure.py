@@ -1,4 +1,4 @@
-"""What validation finds in what makes pods, beside the pods: counts, the selector, the rollout strategy."""
+"""Validation of objects that make pods, beside the pods: counts, the selector, the rollout strategy."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ class ClaimsPage(Page):
 
 
 def _queue_sort_key(report: ClaimReport) -> tuple[bool, int]:
-    """Who is named first: the first of a queue, before those that stand in none."""
+    """Return who is named first: the first of a queue, before those that stand in none."""
     return report.place is None, report.place.place if report.place is not None else 0
 
 

@@ -1,4 +1,4 @@
-"""The pools and claims that a command is asked about, each with all that its answer needs in the store."""
+"""Selection of the pools and claims that a command is asked about, with all that the answer needs in the store."""
 
 from __future__ import annotations
 

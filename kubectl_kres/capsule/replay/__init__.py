@@ -1,4 +1,4 @@
-"""What becomes of pools and claims over time: a world, events, and every world at rest that an event can lead to.
+"""Replay of Capsule's controllers: a world, events, and every settled world that an event can lead to.
 
 A rule that needs no world belongs in ``rules``.
 """

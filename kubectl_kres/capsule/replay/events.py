@@ -1,4 +1,4 @@
-"""What happens to a world: something is created, patched or deleted, or time passes; and every world that follows.
+"""Events (create, patch, delete, time passes) and every world that each can lead to.
 
 Events of what quotas count, and of quotas themselves.
 

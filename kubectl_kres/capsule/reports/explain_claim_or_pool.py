@@ -1,4 +1,4 @@
-"""What ``explain`` says of a pool, and which of the answers for claims and pools an object gets.
+"""The explanation of a pool, and the choice of explanation for claims, pools and Tenants.
 
 The answer of ``explain`` for claims and pools: structs that text and JSON are made from.
 

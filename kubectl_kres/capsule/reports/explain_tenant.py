@@ -1,4 +1,4 @@
-"""What the namespaces of a Tenant use of its quotas, and how much more than it has they may create.
+"""The explanation of a Tenant: use of its quotas by namespace, and how far beyond them it may go.
 
 Who uses what the quotas in a Tenant's namespaces allow: namespace, quota, workload, pod, value.
 """
@@ -83,7 +83,7 @@ class TenantExplanation(Record, frozen=True):
 
     @property
     def is_exceeded(self) -> bool:
-        """Whether more is used than the Tenant has."""
+        """Return whether more is used than the Tenant has."""
         return any(use.over for item in self.items for use in item.uses)
 
 

@@ -1,4 +1,4 @@
-"""What the overview says of pools and claims.
+"""Areas of the overview about pools and claims.
 
 What conditions of pools and claims say happened: who was given something, who waits, what is used.
 """

@@ -1,4 +1,4 @@
-"""What lets in a pod that a Tenant's rules refuse: the values that they ask for, or another rule."""
+"""Remedies of pods that a Tenant's rules refuse: values that the rules allow, or another rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims on resource pools: the state of each, what it is short of, since when it waits."""
+"""The list of claims on resource pools: the state of each, what it lacks, since when it waits."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ClaimEntry(Struct, eq=False, gc=False):
 
     @property
     def ready(self) -> bool:
-        """Whether what is known is what would be reported now."""
+        """Return whether what is known is what would be reported now."""
         context = rows_of(self._session)
         context.look(self._session)
         return self.known is not None and self.number == context.number

@@ -1,4 +1,4 @@
-"""A claim: its state in the controller's words, what is short, what would unblock it, who waits before it."""
+"""The screen of a claim: its state in the controller's words, what is short, what would unblock it, its queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines of an outline that a claim and its pool have in common: ways in to copy, turns, conditions."""
+"""Lines that the outlines of a claim and of its pool share: options to copy, turns, conditions."""
 
 from __future__ import annotations
 

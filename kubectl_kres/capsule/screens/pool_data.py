@@ -1,4 +1,4 @@
-"""Pools and claims as they are known now, looked up once for many answers."""
+"""Cache of the pools and claims as they are now, for all screens about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resource pools: the resource of each that is nearest to its end, who holds, who waits."""
+"""The list of resource pools: the resource of each that is nearest to its limit, who holds it, who waits."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PoolRow(Struct, frozen=True):
 
     @property
     def waiting_count(self) -> int | None:
-        """How many claims wait; None where claims could not be read."""
+        """Return how many claims wait; None where claims could not be read."""
         return None if self.report.queue is None else len(self.report.queue)
 
 

@@ -1,4 +1,4 @@
-"""The short pages of a claim, a pool and a Tenant; ``claim_or_pool``, ``claim`` and ``pools`` have whole answers."""
+"""Short pages of a claim, a pool and a Tenant; ``claim_or_pool``, ``claim`` and ``pools`` print whole answers."""
 
 from __future__ import annotations
 

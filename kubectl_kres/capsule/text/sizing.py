@@ -1,4 +1,4 @@
-"""What has to be claimed for a workload, as text, and as a claim to apply."""
+"""The claim that a workload needs, as text and as a manifest to apply."""
 
 from __future__ import annotations
 

@@ -101,13 +101,13 @@ def _program() -> Path:
 
 
 def _on_path(name: str) -> list[Path]:
-    """Where a file of this name is, or would be, in the folders of PATH."""
+    """Return where a file of this name is, or would be, in the folders of PATH."""
     folders = os.environ.get("PATH", "").split(os.pathsep)
     return [Path(folder).absolute() / name for folder in folders if folder]
 
 
 def _find_link_path(program: Path) -> Path:
-    """Where the link is to be: beside the program, unless krew is harmed by it.
+    """Return where the link is to be: beside the program, unless krew is harmed by it.
 
     krew takes a folder with programs and without receipts for that of an older krew, and refuses every command. That is
     how it looks once kres, if it was the only plugin, is uninstalled and the link stays. A krew that installed itself
@@ -130,13 +130,13 @@ def _find_link_path(program: Path) -> Path:
 
 
 def _of_krew(program: Path) -> bool:
-    """Whether krew installed the program: it links each from its store."""
+    """Return whether krew installed the program: it links each from its store."""
     root = program.parent.parent
     return program.parent.name == "bin" and (root / "receipts").is_dir() and (root / "store").is_dir()
 
 
 def _is_own_link(link: Path, program: Path) -> bool:
-    """Whether it is what ``_install`` makes, wherever that leads by now."""
+    """Return whether it is what ``_install`` makes, wherever that leads by now."""
     if os.name == "nt":
         return link.read_bytes() == _BATCH.encode()
     return link.is_symlink() and link.readlink() in {Path(PROGRAM), program}

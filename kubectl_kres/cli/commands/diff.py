@@ -35,7 +35,7 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
 
 
 def _is_counted(kind: Kind) -> bool:
-    """Whether a file's object is no difference by itself, but may be refused."""
+    """Return whether a file's object is no difference by itself, but may be refused."""
     return answers_about(kind).counted
 
 
@@ -102,7 +102,7 @@ class DiffPage(Page):
                 yield ObjectAnswer(subject, difference, self._briefly(subject, difference) or drawn)
 
     def _briefly(self, subject: Subject, difference: Difference) -> Callable[[], Iterable[str]] | None:
-        """What draws it in few words, where that is asked for."""
+        """Return what draws it in few words, where that is asked for."""
         if self.options.output != "brief":
             return None
         more = explain_command(self.options, subject.ref, subject.file, command="diff")

@@ -291,12 +291,12 @@ class ExplainPage(Page):
 
     @property
     def shows_all(self) -> bool:
-        """Whether the whole answer is shown, not the short page."""
+        """Return whether the whole answer is shown, not the short page."""
         return self.options.whole or self.options.steps or self.options.output == "wide"
 
     @property
     def _shows_whole_object(self) -> bool:
-        """Whether an object is shown with all of its containers and values."""
+        """Return whether an object is shown with all of its containers and values."""
         options = self.options
         return options.output in {"text", "wide"} and not (options.container or options.question)
 
@@ -370,7 +370,7 @@ class ExplainPage(Page):
         return explanation, ObjectAnswer(subject, item)
 
     def _brief(self, *, many: bool) -> bool:
-        """Whether an object is shown by a single line."""
+        """Return whether an object is shown by a single line."""
         options = self.options
         asked = options.steps or options.container or options.question
         return options.output == "name" or (many and not asked and options.output not in {*DOCUMENTS, "brief"})
@@ -424,7 +424,7 @@ class ExplainPage(Page):
         return policy_explanation, ObjectAnswer(subject, policy_explanation, draw_whole, gap=1, note=note)
 
     def _has_conflict(self, value: Any) -> bool:
-        """Whether policies contradict each other, or more is used than they allow."""
+        """Return whether policies contradict each other, or more is used than they allow."""
         from kubectl_kres.render.quota.policy import policy_word
 
         return policy_word(value)[0] in {"conflict", "over"}

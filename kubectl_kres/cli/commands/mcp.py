@@ -37,7 +37,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
 
 
 def _contexts(options: Options) -> tuple[str, ...]:
-    """What may be asked: without ``--context`` every one of the kubeconfig."""
+    """Return what may be asked: without ``--context`` every one of the kubeconfig."""
     if options.demo or options.snapshot:
         return ("demo",) if options.demo else ("snapshot",)
     if options.context:

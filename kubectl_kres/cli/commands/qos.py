@@ -67,7 +67,7 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
 
 
 def _is_whole(options: Options) -> bool:
-    """Whether each object of a list has its full answer, not a line."""
+    """Return whether each object of a list has its full answer, not a line."""
     return options.output in {*DOCUMENTS, "brief"} or bool(options.cgroup)
 
 

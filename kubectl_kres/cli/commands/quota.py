@@ -175,7 +175,7 @@ class DeniedPage(Page):
             _count(self.options, run_summary, item, negative=True)
 
     def closing_lines(self, notes: Sequence[str], run_summary: RunSummary) -> Iterator[str]:
-        """How many are refused."""
+        """Yield how many are refused."""
         if run_summary.count and self.options.output not in {"name", "brief"}:
             yield render_fit.denied_count(len(notes), run_summary.count)
 

@@ -121,7 +121,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
 
 
 def _parameters(connection: Connection, kind: Kind, read_request: ReadRequest) -> list[Any]:
-    """What a policy takes its parameters from. Raises NotFound where no such kind is served."""
+    """Return what a policy takes its parameters from. Raises NotFound where no such kind is served."""
     from kubectl_kres.cluster.read.fill_store import read
 
     items, coverage = read(connection, kind, read_request)
@@ -133,7 +133,7 @@ def _parameters(connection: Connection, kind: Kind, read_request: ReadRequest) -
 
 
 def _is_absent_kind(connection: Connection, kind: Kind, error: errors.ClusterError) -> bool:
-    """Whether the server has no such kind, ``error`` being what it answered."""
+    """Return whether the server has no such kind, ``error`` being what it answered."""
     from kubectl_kres.cluster.read import fill_store
 
     if not isinstance(error, errors.NotFound):
@@ -192,7 +192,7 @@ def _of_waiting(store: Store, spaces: tuple[str, ...]) -> Iterator[ReadRequest]:
 
 
 def _configuration(store: Store, installed: tuple[str, ...]) -> Iterator[ReadRequest]:
-    """How the systems that are installed are configured; asked again once it is known what is not there."""
+    """Yield how the systems that are installed are configured; asked again once it is known what is not there."""
     read_requests: set[ReadRequest] = set()
     groups = {BY_KIND[kind].group for kind in installed}
     reads = [system.reads for system in systems() if system.reads and (not system.group or system.group in groups)]
@@ -267,7 +267,7 @@ def _nothing_read_error(coverage: Mapping[ReadRequest, Coverage], access: str) -
 
 
 def _format_coverage(coverage: Coverage) -> str:
-    """Why it could not be read; that it is forbidden the server says itself."""
+    """Return why it could not be read; that it is forbidden the server says itself."""
     return (
         f"Error from server ({coverage.reason}): {coverage.message}"
         if coverage.reason and coverage.state == "failed"
@@ -276,12 +276,12 @@ def _format_coverage(coverage: Coverage) -> str:
 
 
 def _may_lack(kind: str) -> bool:
-    """Whether servers may lack it and discovery was not asked about it."""
+    """Return whether servers may lack it and discovery was not asked about it."""
     return kind in _TELLING or is_parameter(kind) or BY_KIND[kind].group == DEVICES
 
 
 def _is_kept(kind: str) -> bool:
-    """Whether objects of the kind tell where else to look."""
+    """Return whether objects of the kind tell where else to look."""
     return not BY_KIND[kind].listed or kind in _TELLING or is_view(kind)
 
 
@@ -293,7 +293,7 @@ def _store_page(store: Store, kind: str, page: list[Any]) -> None:
 
 
 def _classify_error(error: errors.ClusterError, *, named: bool) -> Coverage:
-    """What discovery found is not absent, nor is what every server has; of one object a 404 is an answer."""
+    """Return what discovery found is not absent, nor is what every server has; of one object a 404 is an answer."""
     if isinstance(error, errors.Forbidden):
         return coverage_after_error("denied", error)
     if isinstance(error, errors.NotFound) and not isinstance(error, errors.NoSuchPath) and named:

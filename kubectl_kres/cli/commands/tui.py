@@ -84,7 +84,7 @@ def _end_without_terminal(failed: threading.ExceptHookArgs) -> None:
 
 
 def _origin(options: Options) -> str:
-    """What is looked at, as far as the flags say it."""
+    """Return what is looked at, as far as the flags say it."""
     if options.demo or options.snapshot:
         return f"from {options.snapshot or 'demo'}"
     return f"context {options.context}" if options.context else "connecting"
@@ -104,7 +104,7 @@ def _tell_textual(*, monochrome: bool) -> None:
 
 
 def _monochrome(options: Options) -> bool:
-    """Whether there are no colours. A theme that a flag names asks for them, whatever the environment says."""
+    """Return whether there are no colours. A theme that a flag names asks for them, whatever the environment says."""
     from kubectl_kres.cli.output.printer import wants_color
 
     flagged = bool(options.theme) and not options.theme_place
@@ -151,7 +151,7 @@ def _session(options: Options) -> Session:
 
 
 def _has_screen(kind: Kind) -> bool:
-    """Whether there is a screen for an object of the kind."""
+    """Return whether there is a screen for an object of the kind."""
     from kubectl_kres.reports.common.system import is_shown  # asked only to complete a word
 
     return is_shown(kind)

@@ -1,4 +1,4 @@
-"""Standard output (colour or not, how wide, names of objects), and the line of progress that makes way for it."""
+"""Standard output: colour, width, names of objects, and the progress line that gives way to it."""
 
 from __future__ import annotations
 

@@ -131,8 +131,7 @@ def _after_change(
     takes: Callable[[Kind], bool],
 ) -> Selection:
     """Return the named objects; those that the files hold are taken from the files."""
-    in_files = asked_for(source, inputs, file_subjects(inputs))
-    written = {(subject.ref.kind, subject.ref.name): subject for subject in in_files}
+    written = {(item.ref.kind, item.ref.name): item for item in asked_for(source, inputs, file_subjects(inputs))}
     pairs = [(require_answers(source.kind(name.type), takes), name) for name in names]
     own_subjects = tuple(
         written[kind.kind, name]
@@ -305,7 +304,7 @@ def _unknown(inputs: Input) -> Iterator[FailedRead]:
 
 
 def _no_pods_error(inputs: Input, options: Options) -> UsageError:
-    """That the files hold nothing to answer for; of an object the path that it lacks."""
+    """Return the sentence that the files hold nothing to answer for; of an object the path that it lacks."""
     from kubectl_kres.manifests.typed_manifest import kind_of
 
     for manifest in inputs.manifests:
@@ -430,7 +429,7 @@ def _select_only_object(
     source: ObjectSource, inputs: Input, name: str, find_reads: Wants, expected: UsageError
 ) -> Selection:
     """Return the one object of a name. Raises the error that says what is expected, of none and of several."""
-    subjects = tuple(in_file for in_file in file_subjects(inputs) if in_file.ref.name == name)
+    subjects = tuple(subject for subject in file_subjects(inputs) if subject.ref.name == name)
     complete(source, subjects, find_reads)
     result = Selection(subjects) if subjects else _by_name(source, name, find_reads, expected)
     if len(result.subjects) > 1:

@@ -1,4 +1,4 @@
-"""Where objects come from: a live cluster, a snapshot, the bundled example, or files alone.
+"""Sources of objects: a live cluster, a snapshot, the bundled example, or files alone.
 
 Which objects a command asks about belongs in ``select``.
 """

@@ -139,7 +139,7 @@ class Input:
 
     @property
     def left_out(self) -> list[InputError]:
-        """Why documents of the files have no part in the answer."""
+        """Return why documents of the files have no part in the answer."""
         return [*self.faults, *self.mistyped]
 
     def put_policies(self, store: Store) -> None:

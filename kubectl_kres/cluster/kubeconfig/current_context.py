@@ -1,4 +1,4 @@
-"""Which server to ask, as whom and in which namespace: the kubeconfig's answer, or that of the pod we run in.
+"""The current context: server, user and namespace, from the kubeconfig or from the pod that the program runs in.
 
 Flags laid over the entries of a kubeconfig, in kubectl's order of precedence.
 

@@ -1,4 +1,4 @@
-"""Finds kinds that are not in our own table by asking the server what it serves."""
+"""Discovery: kinds that are not in our own table, as the server lists them."""
 
 from __future__ import annotations
 

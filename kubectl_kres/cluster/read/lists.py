@@ -1,4 +1,4 @@
-"""The body of a list, decoded: all of its objects, or those that can be if some have fields of a wrong type."""
+"""Decoding of a list's body: all of its objects, or those that can be decoded if some have fields of a wrong type."""
 
 from __future__ import annotations
 

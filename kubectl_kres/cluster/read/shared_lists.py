@@ -1,4 +1,4 @@
-"""Lists of all namespaces that are read as far as somebody else has come who reads another one.
+"""Lists of all namespaces that several readers share, each read page by page as far as the first reader has come.
 
 All come sorted by their keys in etcd, namespace/name. So what pods were made from can be read beside the pods: the
 first answer does not wait for the last ReplicaSet, and those of namespaces that were left need not be kept.

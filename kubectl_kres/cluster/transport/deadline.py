@@ -1,4 +1,4 @@
-"""Answers that must be complete by a time: a server that drips, be it its headers, cannot outlast the limit.
+"""HTTP connections with a deadline for the whole answer, its headers included.
 
 How long to wait before something is tried again.
 """

@@ -65,12 +65,12 @@ class Status(Struct, frozen=True):
 
     @property
     def token(self) -> str:
-        """Where a list whose token has expired may go on, seeing newer objects; empty: nowhere."""
+        """Return where a list whose token has expired may go on, seeing newer objects; empty: nowhere."""
         return (self.metadata and self.metadata.continue_) or ""
 
     @property
     def names_object(self) -> bool:
-        """Whether a 404 is about one object, and not about its whole type."""
+        """Return whether a 404 is about one object, and not about its whole type."""
         return bool(self.details and self.details.name)
 
 

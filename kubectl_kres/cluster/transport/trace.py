@@ -1,4 +1,4 @@
-"""What is reported of each request at the levels of ``-v``, in kubectl's form and without secrets."""
+"""The log of requests at the levels of ``-v``, in kubectl's form and without secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What keeps a store as the cluster is: readers on threads, their queue, and the store's one owner.
+"""Watching: readers on threads, their queue, and the one owner of the store.
 
 A single read belongs in ``read``.
 """

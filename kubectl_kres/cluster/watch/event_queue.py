@@ -29,7 +29,7 @@ class ReaderMessage(NamedTuple):
 
     @property
     def object_count(self) -> int:
-        """How many objects it holds."""
+        """Return how many objects it holds."""
         return len(self.load) if self.kind in {"items", "events"} else 0
 
 

@@ -1,4 +1,4 @@
-"""Keeps a store as the cluster is: lists, watches, and what heals them.
+"""The feed: lists, watches and recovery that keep a store as the cluster is.
 
 Whether the server still answers while all watches are silent, and when it answers again.
 

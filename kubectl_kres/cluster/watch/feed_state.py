@@ -1,4 +1,4 @@
-"""How the reading of one need goes on.
+"""The state of reading one need: connecting, listing, watching, retrying, stopped.
 
 The time that a feed waits by.
 """
@@ -40,7 +40,7 @@ class FeedState(Struct, frozen=True, omit_defaults=True):
 
     @property
     def current(self) -> bool:
-        """Whether the store has what the server has, as far as is known."""
+        """Return whether the store has what the server has, as far as is known."""
         return self.phase == "watching"
 
 

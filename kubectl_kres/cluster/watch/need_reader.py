@@ -68,7 +68,7 @@ class Reader:
 
     @property
     def is_refused(self) -> bool:
-        """Whether the server did not let us list when it was asked last."""
+        """Return whether the server did not let us list when it was asked last."""
         return self._was_refused
 
     def start(self) -> None:

@@ -1,4 +1,4 @@
-"""What admission plugins beside LimitRanges and quotas register: policies, webhooks, Pod Security, service accounts.
+"""Registration of the other admission plugins with reports: policies, webhooks, Pod Security, service accounts.
 
 What is read for them: few lists, all at once, policies where something binds them, and their parameters.
 """

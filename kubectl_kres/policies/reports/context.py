@@ -1,4 +1,4 @@
-"""What else decides about pods of a namespace, out of a store."""
+"""The input of the other admission plugins for the pods of a namespace, read from a store."""
 
 from __future__ import annotations
 

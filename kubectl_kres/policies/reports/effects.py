@@ -1,4 +1,4 @@
-"""The admission policies that decide about pods of a namespace, and what each makes of the pods that are there."""
+"""The effects of admission policies on a namespace: which ones apply, and what each does to the pods that exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every answer to a request about an object that exists: an update, of a part of it, or its deletion."""
+"""Answers of admission to an UPDATE, PATCH or DELETE of an existing object."""
 
 from __future__ import annotations
 

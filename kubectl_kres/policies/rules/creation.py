@@ -1,4 +1,4 @@
-"""What the server says of policies and bindings themselves when they are created.
+"""Validation of policies and bindings themselves when they are created.
 
 Source: kubernetes pkg/apis/admissionregistration/validation/validation.go.
 """

@@ -1,4 +1,4 @@
-"""What a policy or a binding holds that this program does not know: the server that stored it is newer."""
+"""Fields of policies and bindings that this program does not know, because the server that stored them is newer."""
 
 from __future__ import annotations
 

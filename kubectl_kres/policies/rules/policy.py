@@ -294,7 +294,7 @@ def _is_asked(webhook: Raw, request: Request, context: RequestContext) -> bool:
 
 
 def _conditions(webhook: Raw, request: Request, context: RequestContext) -> Iterator[bool]:
-    """Whether the conditions let it be asked; one that is not computed does. Source: webhook/matchconditions."""
+    """Return whether the conditions let it be asked; one that is not computed does. Source: webhook/matchconditions."""
     spec = {"matchConditions": webhook.get("matchConditions"), "failurePolicy": webhook.get("failurePolicy") or "Fail"}
     policy = Policy({"metadata": {"name": webhook.get("name", "")}, "spec": spec}, context.server.version)
     try:

@@ -1,4 +1,4 @@
-"""One request as admission plugins see it, and what they answer.
+"""A request as admission plugins receive it, and their answers.
 
 Which requests a policy, a binding or a webhook is about. Source: apiserver admission/plugin/policy/matching.
 

@@ -1,4 +1,4 @@
-"""What storage makes of a new pod's security fields, and what it refuses in them.
+"""Security fields of a new pod: the values that storage fills in, and those that it refuses.
 
 Source: kubernetes pkg/registry/core/pod/strategy.go, pkg/apis/core/validation/validation.go, pkg/api/pod/warnings.go.
 """

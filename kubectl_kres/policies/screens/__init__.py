@@ -1,4 +1,4 @@
-"""What else admits, in the terminal interface."""
+"""The list of admission policies in the terminal interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pod costs a quota as bars, a name after the other, where a table of figures has no room."""
+"""Bars of what a pod costs a quota, for screens that are too narrow for the table of figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who holds a pool or a quota, as stacked bars: the name that is nearest to its end first, with a legend below.
+"""Stacked bars of who holds a pool or a quota: the name nearest to its limit first, with a legend below.
 
 Who holds how much of something that has an end: one stacked bar, with what is free and what is wanted beyond it.
 """
@@ -87,7 +87,7 @@ class Room(Struct, frozen=True):
 
     @property
     def share(self) -> float:
-        """How much of ``hard`` is held, and of what has none whether anything is."""
+        """Return how much of ``hard`` is held, and of what has none whether anything is."""
         hard, number = parse(self.hard).nano, sum(parse(amount).nano for amount in self.holds.values())
         return number / hard if hard else float(number > 0)
 

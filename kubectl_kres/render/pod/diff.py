@@ -1,4 +1,4 @@
-"""A difference as a unified diff of YAML; each changed line says its reason as a comment."""
+"""Differences as a unified diff of YAML; each changed line gives its reason as a comment."""
 
 from __future__ import annotations
 

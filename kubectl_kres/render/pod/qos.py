@@ -329,7 +329,7 @@ def short(quality: PodQos) -> str:
 
 
 def has_figures(quality: PodQos) -> bool:
-    """Whether ``short`` has a request and a limit, which ``SHORT_SAID`` explains."""
+    """Return whether ``short`` has a request and a limit, which ``SHORT_SAID`` explains."""
     first = next(iter(quality.culprits), None)
     plain = not (quality.refused or quality.differs or quality.qos.name == "BestEffort")
     return plain and first is not None and first.limit is not None

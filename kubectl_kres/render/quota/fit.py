@@ -92,7 +92,7 @@ def _fit_lines(fit: Fit, width: int) -> Iterator[Line]:
 
 
 def _nodes(fit: Fit) -> Iterator[tuple[bool, str]]:
-    """How many such pods find a node, whether that is bad, and where none does, why."""
+    """Yield how many such pods find a node, whether that is bad, and where none does, why."""
     nodes = fit.nodes
     if nodes is None:
         return
@@ -105,7 +105,7 @@ def _nodes(fit: Fit) -> Iterator[tuple[bool, str]]:
 
 
 def _lacking_nodes(fit: Fit) -> str:
-    """Who finds no node."""
+    """Return who finds no node."""
     if fit.without_node:
         verb = "finds" if fit.without_node == 1 else "find"
         return f"; {fit.without_node} of the missing replicas {verb} none"
@@ -131,7 +131,7 @@ def _has_unread_quotas(fit: Fit) -> bool:
 
 
 def _count(fit: Fit) -> str:
-    """How many quotas admit, and of these how many find a node where that is fewer."""
+    """Return how many quotas admit, and of these how many find a node where that is fewer."""
     nodes, room = fit.nodes, fit.nodes.room if fit.nodes is not None else None
     admitted = _admitted(fit)
     if nodes is None or room is None or nodes.room_at_least or nodes.open or not (fit.fits is None or room < fit.fits):

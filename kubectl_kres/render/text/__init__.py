@@ -1,4 +1,4 @@
-"""What every form of output is made from: escaped lines with tones, columns, tables of values, JSON and YAML.
+"""Parts of all output: escaped lines with tones, columns, tables of values, JSON and YAML.
 
 No form of one report lives here.
 """

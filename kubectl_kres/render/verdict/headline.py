@@ -414,7 +414,7 @@ def _running_problem(explanation: Explanation) -> str:
 
 
 def held_text(status: str) -> str:
-    """That a run waits until somebody lets it go."""
+    """Return the sentence that a run waits until somebody lets it go."""
     return f"held back: spec.status is {status}, nothing of it is made until that is taken out"
 
 

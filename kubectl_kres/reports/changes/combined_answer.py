@@ -97,7 +97,7 @@ class CombinedAnswer(Record, frozen=True):
 
     @property
     def negative(self) -> bool:
-        """Whether pods of the files are refused."""
+        """Return whether pods of the files are refused."""
         return not self.outcome.startswith("admitted")
 
 
@@ -108,7 +108,7 @@ class Files(Struct, frozen=True):
 
     @property
     def needs_cluster_counts(self) -> bool:
-        """Whether what the cluster holds has to be counted for the answer."""
+        """Return whether what the cluster holds has to be counted for the answer."""
         kinds = self._kinds
         evaluated = any(kind in JUDGED for kind in kinds)
         return self.several or (evaluated and any(kind in COUNTING for kind in kinds)) or "ResourceQuota" in kinds
@@ -122,7 +122,7 @@ class Files(Struct, frozen=True):
 
     @property
     def has_policies(self) -> bool:
-        """Whether there are policies that the server may refuse."""
+        """Return whether there are policies that the server may refuse."""
         return not POLICIES.isdisjoint(self._kinds)
 
     @property

@@ -50,7 +50,7 @@ class _Workload(NamedTuple):
 
     @property
     def completes_rollouts(self) -> bool:
-        """Whether it has its pods, none of an older template, and would complete a rollout, as far as that was
+        """Return whether it has its pods, none of an older template, and would complete a rollout, as far as that was
         evaluated.
         """
         is_complete = not self.stalled and not _count_missing_pods(self.pods)

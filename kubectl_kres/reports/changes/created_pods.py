@@ -39,7 +39,7 @@ class CreatedPods(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many pods nodes have to take."""
+        """Return how many pods nodes have to take."""
         return self.more + (self.rollout.replaced if self.rollout is not None else 0)
 
 

@@ -176,5 +176,5 @@ class ChangeReport(Record, frozen=True):
 
     @property
     def is_refused(self) -> bool:
-        """Whether the API server refuses a step."""
+        """Return whether the API server refuses a step."""
         return any(not step.allowed for step in self.steps)

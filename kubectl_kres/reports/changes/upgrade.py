@@ -46,7 +46,7 @@ class UpgradeChange(Record, frozen=True):
 
     @property
     def is_worse(self) -> bool:
-        """Whether something that was admitted is refused afterwards."""
+        """Return whether something that was admitted is refused afterwards."""
         return self.effect == "refused"
 
 

@@ -62,19 +62,19 @@ class EvaluatedWorkload(Struct, frozen=True):
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is a run that has ended, so that the answer is about a new one."""
+        """Return whether it is a run that has ended, so that the answer is about a new one."""
         return self.analysis.made_pod is not None and self.analysis.made_pod.about_another
 
     @property
     def lacks_room_alone(self) -> bool:
-        """Whether the next pod is refused in some order of LimitRanges, and only by full quotas."""
+        """Return whether the next pod is refused in some order of LimitRanges, and only by full quotas."""
         refusals = [outcome.refusal for outcome in self.analysis.outcomes if outcome.refusal is not None]
         rules = [finding.rule for refusal in refusals for finding in refusal.findings]
         return bool(refusals) and all(rule == "quota/exceeded" for rule in rules)
 
     @property
     def admitted(self) -> bool:
-        """Whether the next pod is admitted in every order."""
+        """Return whether the next pod is admitted in every order."""
         return all(outcome.allowed for outcome in self.analysis.outcomes)
 
 

@@ -55,7 +55,7 @@ class CheckFinding(Record, frozen=True):
 
     @property
     def counts(self) -> bool:
-        """Whether it is neither ignored nor in the baseline."""
+        """Return whether it is neither ignored nor in the baseline."""
         return not (self.ignored or self.known)
 
     @property

@@ -1,4 +1,4 @@
-"""What all reports share: the base record, the subject, the policies of a namespace, replicas, editors.
+"""Shared by all reports: the base record, the subject, the policies of a namespace, replicas, editors.
 
 No answer to a command lives here.
 """

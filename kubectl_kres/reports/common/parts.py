@@ -226,12 +226,12 @@ class NodeReport(Record, frozen=True):
 
     @property
     def is_read(self) -> bool:
-        """Whether the nodes could be looked at."""
+        """Return whether the nodes could be looked at."""
         return bool(self.nodes) or "Node" not in self.not_read
 
     @property
     def no_node_fits(self) -> bool:
-        """Whether there are nodes and none can take the pod, whatever was not read or not computed."""
+        """Return whether there are nodes and none can take the pod, whatever was not read or not computed."""
         return bool(self.nodes) and not self.fitting and not self.open
 
 
@@ -512,17 +512,17 @@ class TektonPart(Record, frozen=True):
 
     @property
     def failed(self) -> bool:
-        """Whether the run has failed: nothing revives it."""
+        """Return whether the run has failed: nothing revives it."""
         return self.status == "False"
 
     @property
     def has_ended(self) -> bool:
-        """Whether the run has succeeded or failed, so that only a new one is made again."""
+        """Return whether the run has succeeded or failed, so that only a new one is made again."""
         return self.status in {"True", "False"}
 
     @property
     def about_another(self) -> bool:
-        """Whether the answer is about a new run, and not about this one."""
+        """Return whether the answer is about a new run, and not about this one."""
         return self.has_ended and (self.problem is None or self.problem.reason != self.reason)
 
 

@@ -1,4 +1,4 @@
-"""How many pods a workload wants and has, which are its newest, and how many more a rolling update needs.
+"""Counts of pods: wanted, existing, newest, and the surplus of a rolling update.
 
 It also holds look-ups by owner: the controller of an object, the objects that it controls, and the events about it.
 """

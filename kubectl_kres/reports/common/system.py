@@ -1,4 +1,4 @@
-"""What a system beside Kubernetes' own controllers adds to the answers about pods, quotas and namespaces.
+"""The interface of systems beside Kubernetes' own controllers: what they add to reports.
 
 A system is a folder of its own that holds a ``System``: values, and functions in three optional ports (who makes pods,
 who keeps quotas, who admits). ``kubectl_kres.systems`` registers it, and no common folder imports it. Its module loads

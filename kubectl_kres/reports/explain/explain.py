@@ -53,14 +53,8 @@ from kubectl_kres.reports.pod.values import ValueTable, names_of, totals
 from kubectl_kres.reports.pod.verdict import is_negative, outcome_word, verdict_of, with_outcome
 from kubectl_kres.reports.remedies.commands import add_access_flags
 from kubectl_kres.reports.remedies.words import NOTHING, after_sentences, untested_remedies
+from kubectl_kres.reports.rollout import wanted_pods
 from kubectl_kres.reports.rollout.observed_pods import with_seen
-from kubectl_kres.reports.rollout.wanted_pods import (
-    autoscaler_scaling,
-    count_needed_pods,
-    list_spare_pods,
-    room_for,
-    template_facts,
-)
 from kubectl_kres.store.store import Store
 
 __all__ = ["Analysis", "Explanation", "explain", "list_read_requests"]
@@ -182,12 +176,12 @@ class Decision(NamedTuple):
 
     @property
     def certain(self) -> bool:
-        """Whether no value depends on an order."""
+        """Return whether no value depends on an order."""
         return not any(value.alternatives for container in self.containers for value in container.values)
 
     @property
     def complete(self) -> bool:
-        """Whether all that it needs could be read."""
+        """Return whether all that it needs could be read."""
         return not any(failed_read.required for failed_read in self.unseen)
 
 
@@ -198,7 +192,8 @@ def build_decision(store: Store, subject: Subject, analysis: Analysis) -> Decisi
     table = ValueTable(store, manifest, outcomes, analysis.listed)
     containers, left_out = table.containers(), list_unseen(store, subject)
     failed_reads = (*left_out, *analysis.unseen)
-    verdict = with_outcome(verdict_of(outcomes), failed_reads, count_needed_pods(store, subject, analysis, pods, facts))
+    needed_pods = wanted_pods.count_needed_pods(store, subject, analysis, pods, facts)
+    verdict = with_outcome(verdict_of(outcomes), failed_reads, needed_pods)
     advice = Advice() if outcome_word(verdict) == "full" else _advice(store, subject, analysis, facts, pods, left_out)
     if advice.remedies and any(finding.rule.startswith("limitrange/") for finding in verdict.findings):
         from kubectl_kres.reports.remedies.words import own_defaults
@@ -220,13 +215,14 @@ def build_explanation(store: Store, subject: Subject, options: EvaluationOptions
     state = _run_state(store, subject, options, decision)
     nodes = _nodes(store, subject, analysis, containers, options.server)
     advice = _with_next_step(_with_node_fixes(advice, nodes, state, verdict), state, verdict)
+    refused = [keeper.explain_refusals(store, space, verdict.findings) for keeper in quota_keepers()]
     return Explanation(
         subject=subject.ref,
         start=manifest.text,
         verdict=verdict,
         remedies=advice.remedies,
         note=advice.note,
-        spare=list_spare_pods(verdict),
+        spare=wanted_pods.list_spare_pods(verdict),
         state=_state(store, subject),
         containers=containers,
         totals=tuple(totals(draft)) if draft is not None else (),
@@ -247,11 +243,7 @@ def build_explanation(store: Store, subject: Subject, options: EvaluationOptions
             *(analysis.made_pod.assumptions if analysis.made_pod is not None else _of_file(store, subject, outcomes)),
         ),
         unseen=(*failed_reads, *_nodes_unseen(store, subject, manifest)),
-        pools=tuple(
-            pool
-            for keeper in quota_keepers()
-            for pool in keeper.explain_refusals(store, space, verdict.findings).refusing_pools
-        ),
+        pools=tuple(pool for answer in refused for pool in answer.refusing_pools),
         edits=table.edits(),
         overhead={name: str(quantity) for name, quantity in draft.overhead.items()} if draft is not None else {},
         certain=(certain := decision.certain),
@@ -260,7 +252,7 @@ def build_explanation(store: Store, subject: Subject, options: EvaluationOptions
         complete=decision.complete,
         journal=first.journal,
         tekton=analysis.tekton,
-        autoscaled=autoscaler_scaling(store, subject, analysis, pods),
+        autoscaled=wanted_pods.autoscaler_scaling(store, subject, analysis, pods),
         run_state=state,
     )
 
@@ -349,7 +341,7 @@ def _verdict(
     wants = bare.allowed is not True or (pods.missing_pods if pods is not None else analysis.manifest.live is None)
     # Events are many, and say nothing that matters of what has all of its pods.
     facts = _facts(store, subject, analysis.manifest) if wants else ()
-    needed_pods = count_needed_pods(store, subject, analysis, pods, facts)
+    needed_pods = wanted_pods.count_needed_pods(store, subject, analysis, pods, facts)
     return with_outcome(bare, (*failed_reads, *analysis.unseen), needed_pods), facts
 
 
@@ -497,7 +489,7 @@ def quota_costs(costs: Iterable[QuotaCharge], *, counted: bool) -> Iterator[Quot
     """Yield the cost per quota, with how many more such pods fit. ``counted``: ``used`` has the object already."""
     for charge in costs:
         over = tuple(name for name in charge.after if parse(charge.after[name]) > parse(charge.hard[name]))
-        yield QuotaCost(charge.quota, charge, counted, room_for(charge), over)
+        yield QuotaCost(charge.quota, charge, counted, wanted_pods.room_for(charge), over)
 
 
 def _find_stated_class(manifest: PodManifest, server: Server) -> str:
@@ -519,7 +511,7 @@ def _facts(store: Store, subject: Subject, manifest: PodManifest) -> tuple[Fact,
         return tuple(events.pod_facts(manifest.live))
     if manifest.owner is not None:
         facts = events.workload_facts(store, subject.ref.kind, manifest.owner)
-        return template_facts(store, manifest.owner, facts) if subject.ref.kind == "Deployment" else facts
+        return wanted_pods.template_facts(store, manifest.owner, facts) if subject.ref.kind == "Deployment" else facts
     return ()
 
 

@@ -406,7 +406,7 @@ class EffectiveLimit(Record, frozen=True):
 
     @property
     def certain(self) -> bool:
-        """Whether a container without values gets the same defaults, whatever the order."""
+        """Return whether a container without values gets the same defaults, whatever the order."""
         return len(self.requests) < 2 and len(self.limits) < 2
 
 

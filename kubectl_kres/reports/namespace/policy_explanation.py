@@ -43,7 +43,7 @@ class Band(Record, frozen=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no value is within it."""
+        """Return whether no value is within it."""
         return self.low is not None and self.high is not None and parse(self.low) > parse(self.high)
 
 

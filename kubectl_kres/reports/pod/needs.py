@@ -1,6 +1,4 @@
-"""The reads of an explanation. They are computed again after each reading, since owners are known only then. Asked
-again after each reading, since owners are known only then.
-"""
+"""The reads that an explanation depends on; computed again after each reading, since owners are known only then."""
 
 from __future__ import annotations
 

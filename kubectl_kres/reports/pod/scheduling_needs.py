@@ -160,7 +160,7 @@ def _asks_devices(pod: SchedulingPod) -> bool:
 
 
 def new_pod_needs(store: Store, subject: Subject) -> Iterator[ReadRequest]:
-    """What the scheduler looks at for the next pod of an object; none of it is required for an answer."""
+    """Yield what the scheduler looks at for the next pod of an object; none of it is required for an answer."""
     ref = subject.ref
     if ref.kind not in PLACED_KINDS:
         return
@@ -235,7 +235,7 @@ def _without_made(spec: SchedulingSpec) -> tuple[SchedulingSpec, tuple[str, ...]
 
 
 def _matches_own(spec: SchedulingSpec) -> bool:
-    """Whether it selects by a label that only its controller writes."""
+    """Return whether it selects by a label that only its controller writes."""
     affinity = spec.affinity
     affinities = (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ()
     terms = (

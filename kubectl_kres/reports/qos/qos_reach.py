@@ -1,4 +1,4 @@
-"""The smallest change to a manifest that leads to another QoS class, tried out on the engine."""
+"""The smallest change to a manifest that leads to another QoS class, tested on the engine."""
 
 from __future__ import annotations
 

@@ -214,7 +214,7 @@ class PodQos(Record, frozen=True):
 
     @property
     def differs(self) -> bool:
-        """Whether the live pod has another class than it would get today."""
+        """Return whether the live pod has another class than it would get today."""
         return bool(self.live_class) and self.live_class not in {self.qos.name, *self.alternatives}
 
 

@@ -1,4 +1,4 @@
-"""The workloads whose pods are being refused now, with the server's answer to the next pod and its remedies."""
+"""Workloads whose pods are refused now, with the server's answer to the next pod and its remedies."""
 
 from __future__ import annotations
 

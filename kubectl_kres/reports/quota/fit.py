@@ -103,18 +103,18 @@ class Fit(Record, frozen=True):
 
     @property
     def stalls_on_nodes(self) -> bool:
-        """Whether a rollout that may take no old pod away first finds no node for a surge pod."""
+        """Return whether a rollout that may take no old pod away first finds no node for a surge pod."""
         return self.surge_on_nodes == 0 and self.replicas is not None and not self.replicas.unavailable
 
     @property
     def finds_nodes(self) -> bool:
-        """Whether nothing is known to find no node: neither missing replicas nor a surge, nor the next pod."""
+        """Return whether nothing is known to find no node: neither missing replicas nor a surge, nor the next pod."""
         alone = self.replicas is None and self.nodes is not None and self.nodes.room == 0
         return not (self.without_node or self.stalls_on_nodes or alone)
 
     @property
     def all_fit(self) -> bool:
-        """Whether everything fits, and nothing that exists waits or fails."""
+        """Return whether everything fits, and nothing that exists waits or fails."""
         return self.enough and self.finds_nodes and not waits_or_fails(self.run_state)
 
 

@@ -56,7 +56,7 @@ class QuotaUse(Record, frozen=True):
 
     @property
     def is_exceeded(self) -> bool:
-        """Whether more is used than allowed, as it can be after ``hard`` was lowered."""
+        """Return whether more is used than allowed, as it can be after ``hard`` was lowered."""
         return self.left is not None and self.left.startswith("-")
 
 

@@ -1,4 +1,4 @@
-"""Who uses what quotas count, down to single values: namespace, quota, workload, pod, value, each with its share.
+"""The tree of quota usage: namespace, quota, workload, pod, value, each with its share.
 
 It also says which kinds quotas count, the amounts of each object, and who it belongs to.
 """

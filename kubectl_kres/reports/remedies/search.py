@@ -69,12 +69,12 @@ class PodTrial(Struct, frozen=True, dict=True):
 
     @property
     def valid(self) -> bool:
-        """Whether nothing but full quotas refuses the pods."""
+        """Return whether nothing but full quotas refuses the pods."""
         return not self.faults.faults and not self.claims
 
     @cached_property
     def missing_room(self) -> RaisedHard:
-        """What the quotas lack for all pods. Raises Unparsable."""
+        """Return what the quotas lack for all pods. Raises Unparsable."""
         plan, used = build_rollout_plan(self.owned_pods, self.pod, self.faults, self.policies, self.server)
         left = {key: amount - self.freed.get(key[1], 0) * 10**9 for key, amount in used.items()}
         return raised_for(plan, left, self.hard)

@@ -1,4 +1,4 @@
-"""How many pods a workload wants and has, how many more fit, and what a rolling update needs meanwhile.
+"""Rollouts: wanted and existing pods, how many more fit, and the needs of a rolling update.
 
 The values of one pod belong in ``pod``.
 """

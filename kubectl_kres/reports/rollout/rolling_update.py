@@ -48,7 +48,7 @@ class RolloutResult(Record, frozen=True):
 
     @property
     def complete(self) -> bool:
-        """Whether all pods are of the newest template that should be."""
+        """Return whether all pods are of the newest template that should be."""
         return self.updated >= self.of
 
 

@@ -1,4 +1,4 @@
-"""Whether a wanted object runs, is starting, waits, is off or fails: the second word beside a verdict, with its reason.
+"""The run state of an object: running, starting, waiting, off or failing, with its reason.
 
 Admission says what may exist; this says whether it works. Every face takes both from here.
 """

@@ -1,6 +1,4 @@
-"""The reason why a pod has no node yet: a gate, a claim that is not made, the scheduler's sentence, or that no
-scheduler has answered.
-"""
+"""Reasons why a pod has no node yet: a gate, an unbound claim, the scheduler's message, or no answer at all."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _GIVEN = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 def report_new_pods(
     store: Store, subject: Subject, analysis: Analysis, containers: Sequence[ContainerValues], wanted_count: int = 1
 ) -> NodeReport | None:
-    """What the filters say of the next pod, and how many find a node, of ``wanted_count`` at least.
+    """Return what the filters say of the next pod, and how many find a node, of ``wanted_count`` at least.
 
     None: its pods are not placed by the scheduler, or nothing is known of nodes or of the template. Where the nodes may
     not be read, or there is none, the report says that, and nothing is counted.
@@ -85,7 +85,7 @@ def _with_requests(
 
 
 def _default_tolerations(tolerations: Iterable[Toleration]) -> Iterator[Toleration]:
-    """What DefaultTolerationSeconds adds where nothing written covers it."""
+    """Yield what DefaultTolerationSeconds adds where nothing written covers it."""
     written = tuple(tolerations)
     for key in _GIVEN:
         if not any(each.key in {key, ""} and each.effect in {"NoExecute", ""} for each in written):
@@ -93,7 +93,7 @@ def _default_tolerations(tolerations: Iterable[Toleration]) -> Iterator[Tolerati
 
 
 def _count_room(pod: SchedulingPod, checked: CheckedPod, wanted_count: int) -> tuple[int | None, bool]:
-    """How many such pods find a node one after the other, and whether there may be more; None: not known."""
+    """Return how many such pods find a node one after the other, and whether there may be more; None: not known."""
     answer = checked.scheduled.answer
     if checked.report.empty or checked.report.not_read:
         return None, False

@@ -83,7 +83,7 @@ class RemedyTarget(NamedTuple):
 
     @property
     def why_fixed(self) -> str:
-        """Why most of the pod's spec cannot be changed there; empty: it can."""
+        """Return why most of the pod's spec cannot be changed there; empty: it can."""
         return self.why_not or ("this cannot be changed in a pod" if self.ref.kind == "Pod" else "")
 
 

@@ -183,7 +183,7 @@ def check_pod(
     unread: Sequence[str],
     gaps: Sequence[str] = (),
 ) -> CheckedPod:
-    """What the filters say of the nodes for a pod, which need not exist, without what the scheduler said of it.
+    """Return what the filters say of the nodes for a pod, which need not exist, without what the scheduler said of it.
 
     ``ref``: what the report is about. ``unread``: the kinds that could not be read. ``gaps``: what else is not
     computed.

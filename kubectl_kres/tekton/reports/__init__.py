@@ -1,4 +1,4 @@
-"""What Tekton registers with the answers about pods, quotas and namespaces: whether a run stands behind them first.
+"""Registration of Tekton with the reports about pods, quotas and namespaces; it is asked first who made a pod.
 
 Told without loading anything of Tekton's engine.
 """

@@ -1,4 +1,4 @@
-"""Whether the tasks of a PipelineRun that are still to come fit on the node that their affinity assistant runs on.
+"""Whether the remaining tasks of a PipelineRun fit on the node of their affinity assistant.
 
 Only resources are compared: what the pod of a task requests with what that node has left.
 """

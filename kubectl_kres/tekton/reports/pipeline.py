@@ -118,7 +118,7 @@ class PipelineExplanation(Record, frozen=True):
 
     @property
     def lacks_objects(self) -> bool:
-        """Whether a claim or an assistant that its tasks need is refused."""
+        """Return whether a claim or an assistant that its tasks need is refused."""
         claims = any(claim.state == "refused" for claim in self.claims)
         return claims or any(
             assistant.refused and assistant.tasks and not assistant.there for assistant in self.assistants

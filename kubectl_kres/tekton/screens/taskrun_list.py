@@ -73,7 +73,7 @@ class RunRow:
 
     @property
     def explanation(self) -> Explanation | None:
-        """What becomes of it under the policies of now; None where nothing can be said, as ``fault`` says."""
+        """Return what becomes of it under the policies of now; None where nothing can be said, as ``fault`` says."""
         if self._stamp != self._current_stamp():
             self._stamp, self.fault = self._current_stamp(), ""
             try:

@@ -183,7 +183,7 @@ def head_lines(pipeline_explanation: PipelineExplanation, width: int) -> Iterato
 
 
 def _state(pipeline_explanation: PipelineExplanation, width: int, now: str = "") -> Iterator[Line]:
-    """That it waits or fails, why, and what to do next."""
+    """Yield the sentence that it waits or fails, why, and what to do next."""
     state = pipeline_explanation.run_state
     shown = not (pipeline_explanation.ended or pipeline_explanation.verdict.allowed is not True)
     if state is None or not waits_or_fails(state) or not shown:
@@ -231,7 +231,7 @@ def _goes_on(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[
 
 
 def _format_shortage(pipeline_explanation: PipelineExplanation) -> str:
-    """That not all fits at once."""
+    """Return the sentence that not all fits at once."""
     names = dict.fromkeys(
         f"{at_once.resource} of quota {at_once.quota}" for at_once in pipeline_explanation.at_once if at_once.exceeded
     )

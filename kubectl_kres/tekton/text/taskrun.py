@@ -1,4 +1,4 @@
-"""What Tekton makes of a run, in words: the condition that it gets, what is tried again, what the division did.
+"""A run in words: its condition, retries, and the division of requests between steps.
 
 What Tekton makes of the LimitRanges of a namespace.
 """
@@ -101,7 +101,7 @@ def waiting_texts(waiting: WaitingRun, now: str = "", *, fits: bool) -> Iterator
 
 
 def never_text(too_much: QuotaShortfall) -> str:
-    """That a pod cannot fit, whoever else goes."""
+    """Return the sentence that a pod cannot fit, whoever else goes."""
     return (
         f"it asks for {too_much.requested} of {too_much.resource}, more than the {too_much.hard} that quota "
         f"{too_much.quota} has in total"

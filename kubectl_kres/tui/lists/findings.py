@@ -1,4 +1,4 @@
-"""What ``kubectl kres check`` finds, a namespace after the other."""
+"""The list of findings of ``kubectl kres check``, one namespace after the other."""
 
 from __future__ import annotations
 

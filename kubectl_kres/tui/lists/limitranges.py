@@ -1,4 +1,4 @@
-"""LimitRanges merged: for each type and resource the values in force, and each object's own below."""
+"""The list of LimitRanges: for each type and resource the values in force, and those of each object below."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Namespaces: their pods by class, what those request, and the quota that is nearest to its limit."""
+"""The list of namespaces: pods by class, their requests, and the quota that is nearest to its limit."""
 
 from __future__ import annotations
 

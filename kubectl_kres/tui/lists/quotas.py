@@ -1,4 +1,4 @@
-"""Quotas: the name of each that is nearest to its limit, and all of them for the one under the cursor."""
+"""The list of quotas: the name of each that is nearest to its limit, and all names of the selected quota."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workloads whose pods are being refused now: computed where it is asked for, one after the other."""
+"""The list of workloads whose pods are refused, evaluated one after the other when the list is opened."""
 
 from __future__ import annotations
 

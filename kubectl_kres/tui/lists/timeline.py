@@ -1,4 +1,4 @@
-"""What decided about pods, and when, the newest first."""
+"""The list of events that decided about pods, newest first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one list screen: a table over the columns of a listing, and what is known about the row under the cursor."""
+"""The screen of every list: a table with the columns of its specification, and details of the selected row."""
 
 from __future__ import annotations
 
@@ -307,7 +307,7 @@ class Browse(TablePane):
 
     @property
     def _has_loading_rows(self) -> bool:
-        """Whether what rows say of each other will be something else in a moment, since they are still read."""
+        """Return whether what rows say of each other will be something else in a moment, since they are still read."""
         return self.listing.late is not None and any(self.session.unread_requests(self.listing.reads(self._namespace)))
 
     def _go_again(self) -> None:
@@ -419,7 +419,7 @@ class Browse(TablePane):
 
     @property
     def _is_reading(self) -> bool:
-        """Whether there may be rows in a moment."""
+        """Return whether there may be rows in a moment."""
         if self._making is not None or any(self.session.unread_requests(self.reads())):
             return True
         # A screen is entered before it is asked what it needs.
@@ -476,7 +476,7 @@ class Browse(TablePane):
 
     @property
     def _filters_many_namespaces(self) -> bool:
-        """Whether rows of several namespaces are chosen by a field."""
+        """Return whether rows of several namespaces are chosen by a field."""
         return "=" in self._filter and not self._namespace and self.listing.scoped
 
     def command(self) -> str:
@@ -489,7 +489,7 @@ class Browse(TablePane):
 
     @property
     def filters(self) -> bool:
-        """Whether rows may come: what is typed before they do chooses among them."""
+        """Return whether rows may come: what is typed before they do chooses among them."""
         return self.session.store.covered(next(iter(self.reads()))).state != "absent"
 
     def act(self, action: str) -> bool:

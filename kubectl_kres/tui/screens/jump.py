@@ -1,4 +1,4 @@
-"""Letters on all that can be gone to: one more key goes there."""
+"""Jump labels: letters on everything that a key can open."""
 
 from __future__ import annotations
 

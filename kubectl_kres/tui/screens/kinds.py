@@ -1,4 +1,4 @@
-"""All screens by name with what was read for them, and for what is denied the rule that would help."""
+"""The screen of all kinds: what was read of each, and the RBAC rule for what was refused."""
 
 from __future__ import annotations
 

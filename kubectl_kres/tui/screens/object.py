@@ -102,17 +102,17 @@ class ObjectPane(Pane):
 
     @property
     def is_late(self) -> bool:
-        """Whether what is not there yet may only be late."""
+        """Return whether what is not there yet may only be late."""
         return any(self.session.unread_requests(self._requested_reads or self.reads()))
 
     @property
     def complete(self) -> bool:
-        """Whether all that the answer depends on has been asked for and read, or cannot be."""
+        """Return whether all that the answer depends on has been asked for and read, or cannot be."""
         states = self.session.feed.states()
         return not self.is_late and all(single_read_request(read) in states for read in self.reads())
 
     def state_lines(self, width: int) -> Iterator[Line]:
-        """That the object is gone; that more is being read; or why nothing is known of it."""
+        """Yield the sentence that the object is gone; that more is being read; or why nothing is known of it."""
         if self.is_deleted:
             yield [("warn", "deleted: "), ("", "this is how it was last")]
         if self.is_late and self.answer is not None:
@@ -159,7 +159,7 @@ class ObjectPane(Pane):
 
     @property
     def word(self) -> str:
-        """What the kind is called in commands."""
+        """Return what the kind is called in commands."""
         return self.subject.kind.names[1]
 
     def breadcrumb(self) -> str:

@@ -1,4 +1,4 @@
-"""A screen of one object: what it comes to, an outline of its parts, and all that is known of the one chosen."""
+"""Base of screens of one object: a verdict, an outline of parts, and details of the selected part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first screen: what is worst and what mends it, what there is, and what could not be read."""
+"""The first screen: the worst problems with remedies, counts of each area, and what could not be read."""
 
 from __future__ import annotations
 
@@ -393,7 +393,7 @@ class OverviewPane(TablePane):
         return f"{count:,}+?" if count else "?"
 
     def _server(self) -> Iterator[Notice]:
-        """That the rules of another version are used, once it is known which one the server has."""
+        """Yield the sentence that the rules of another version are used, once it is known which one the server has."""
         version = self.session.store.origin.version
         if version or not self.session.setting.live:
             for text in self.session.assumptions:
@@ -402,7 +402,7 @@ class OverviewPane(TablePane):
     # What is worst
 
     def _empty_text(self) -> str:
-        """That nothing is wrong, and where else to look."""
+        """Return the sentence that nothing is wrong, and where else to look."""
         space, count = self.session.namespace, sum(1 for _ in self.session.store.all("Namespace"))
         namespace_text = f" in {space}; 0 shows all {f'{count} ' if count > 1 else ''}namespaces" if space else ""
         return f"nothing is wrong{namespace_text}"

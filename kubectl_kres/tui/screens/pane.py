@@ -1,4 +1,4 @@
-"""What the app knows of a screen: its place, what it needs, what it says, and the messages it sends up.
+"""The base of screens: location, needs, status texts, and messages to the app.
 
 A screen with a table: its rows are filtered and sorted, its columns picked, and all of it saved as CSV.
 """
@@ -78,12 +78,12 @@ class Pane(Widget):
 
     @property
     def sums(self) -> bool:
-        """Whether pods have to be added up for it."""
+        """Return whether pods have to be added up for it."""
         return False
 
     @property
     def busy(self) -> bool:
-        """Whether more of what it shows is still to come."""
+        """Return whether more of what it shows is still to come."""
         return any(self.session.unread_requests(self.reads()))
 
     def refresh_sums(self) -> None:
@@ -145,17 +145,17 @@ class Pane(Widget):
 
     @property
     def filters(self) -> bool:
-        """Whether there is anything to filter."""
+        """Return whether there is anything to filter."""
         return False
 
     @property
     def awaits_rows(self) -> bool:
-        """Whether there is no row yet to choose from, and may be in a moment."""
+        """Return whether there is no row yet to choose from, and may be in a moment."""
         return False
 
     @property
     def has_table(self) -> bool:
-        """Whether what is shown can be saved as a table."""
+        """Return whether what is shown can be saved as a table."""
         return False
 
     def table_csv(self) -> str | None:
@@ -194,12 +194,12 @@ class TablePane(Pane):
 
     @property
     def selector(self) -> Selector | None:
-        """What makes a test of ``-l app=web``; None where rows have no labels."""
+        """Return what makes a test of ``-l app=web``; None where rows have no labels."""
         return None
 
     @property
     def fields(self) -> Mapping[str, Callable[[Any], str]]:
-        """What makes a text of a row for each name that ``name=value`` may ask for."""
+        """Return what makes a text of a row for each name that ``name=value`` may ask for."""
         return {}
 
     def matched(self) -> Matcher:

@@ -1,4 +1,4 @@
-"""A pod or what makes pods: its values as a tree, the reasons of the one under the cursor, other views of it."""
+"""The screen of a pod or workload: its values as a tree, the reasons of the selected value, and other views."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One quota: all its names with their bars, and who uses it, the largest first."""
+"""The screen of a quota: all its names with bars, and who uses it, largest first."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class QuotaPane(ObjectPane, TablePane):
 
     @property
     def _is_small(self) -> bool:
-        """Whether its pods are few enough that their values are looked at between two keys."""
+        """Return whether its pods are few enough that their values are looked at between two keys."""
         return self.answer is not None and 0 < sum(share.pods for share in self.answer.shares) <= _FEW
 
     def _show_holding(self) -> None:

@@ -1,4 +1,4 @@
-"""Which screen shows a place: lists by their entry, objects by their kind.
+"""The screen for each location: lists by their entry, objects by their kind.
 
 What becomes of the numbers that are tried, as ``kubectl kres simulate`` prints it, and the lines that make it so.
 """

@@ -1,4 +1,4 @@
-"""A screen of one object as a tree that folds, with what is known of the line under the cursor, and tabs of text."""
+"""Base of screens with a tree that folds, details of the selected line, and tabs of text."""
 
 from __future__ import annotations
 
@@ -157,12 +157,12 @@ class TreePane(ObjectPane, TablePane):
 
     @property
     def _is_without_tree(self) -> bool:
-        """Whether the answer has no line of a tree: its text takes the place then."""
+        """Return whether the answer has no line of a tree: its text takes the place then."""
         return self.answer is not None and not self._rows
 
     @property
     def shows_tree(self) -> bool:
-        """Whether the tree is shown, not a page of text."""
+        """Return whether the tree is shown, not a page of text."""
         return self.tabs.current == self.TABS[0][0]
 
     @property

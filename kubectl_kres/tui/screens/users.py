@@ -1,4 +1,4 @@
-"""Who uses what a quota allows: workloads, pods, single values, each with its share and what set it."""
+"""The screen of who uses a quota: workloads, pods and single values, each with its share and its source."""
 
 from __future__ import annotations
 

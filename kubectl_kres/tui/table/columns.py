@@ -1,4 +1,4 @@
-"""What a column of a table is, and how wide columns get on a screen."""
+"""Columns of a table and the widths that they get on a screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What filters look at: the texts of rows in lower case, of which no second one is kept where one is there already.
+"""Texts of rows in lower case for filters, sharing those that are kept elsewhere.
 
 What a filter's text means: a substring, an inversion, a regex, a fuzzy word or a label selector.
 """
@@ -124,12 +124,12 @@ class RowTexts:
 
     @property
     def all_made(self) -> bool:
-        """Whether all rows have one."""
+        """Return whether all rows have one."""
         return not self._unread_slots
 
     @property
     def all_current(self) -> bool:
-        """Whether all are made, as they are now."""
+        """Return whether all are made, as they are now."""
         return not self._unread_slots and not self._aged
 
     def renew(self, count: int) -> None:

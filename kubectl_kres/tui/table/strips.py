@@ -1,4 +1,4 @@
-"""Cluster text as strips of a screen: made safe, cut to cells, in the colours of the theme."""
+"""Text of a cluster as Textual strips: escaped, cut to cells, in the colours of the theme."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rows of a table are seen and in which order: rows by key, a filter, a sort.
+"""The visible rows of a table and their order: rows by key, a filter, a sort.
 
 An order of rows that is kept: places are found by halving, and few changes are worked in without sorting again.
 """
@@ -37,7 +37,7 @@ class RowOrder:
 
     @property
     def is_default(self) -> bool:
-        """Whether it is that of the keys."""
+        """Return whether it is that of the keys."""
         return self.rank is None and not self.reverse
 
     def read(self, rows: Iterable[Any]) -> bool:
@@ -221,7 +221,7 @@ class View(Generic[Row]):
 
     @property
     def count(self) -> int:
-        """How many rows there are."""
+        """Return how many rows there are."""
         return len(self._anew) if self._anew is not None else self._count
 
     def row(self, key: RowKey) -> Row:
@@ -356,7 +356,7 @@ class View(Generic[Row]):
 
     @property
     def pending_changes(self) -> int:
-        """How many changes the next ``settle`` will work in."""
+        """Return how many changes the next ``settle`` will work in."""
         return len(self._dirty)
 
     def _update_ranks(self) -> bool:

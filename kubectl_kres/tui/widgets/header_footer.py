@@ -1,4 +1,4 @@
-"""What the lines around a screen say: where we are, how fresh it is, what can be pressed."""
+"""Texts of header and footer: the location, the age of the data, and the keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines of an outline: sections that fold, each with heads for its own figures, and what stands in them."""
+"""Items of an outline: sections that fold, with column heads, and the lines in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines of a report, made anew whenever the width changes, with a page that moves."""
+"""A widget that shows the lines of a report, renders them again when the width changes, and pages."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Lines(Drawn):
 
     @property
     def text(self) -> str:
-        """What is shown, without tones."""
+        """Return what is shown, without tones."""
         return "\n".join("".join(text for _, text in line).rstrip() for line in self._drawn_lines)
 
     def put(self, make: Make, *, keep: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""The line that commands, filters and file names are typed in."""
+"""The input line for commands, filters and file names."""
 
 from __future__ import annotations
 

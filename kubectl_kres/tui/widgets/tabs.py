@@ -1,4 +1,4 @@
-"""A line of tabs, of which one is shown."""
+"""A line of tabs, one of which is active."""
 
 from __future__ import annotations
 

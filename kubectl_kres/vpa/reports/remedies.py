@@ -1,4 +1,4 @@
-"""What to change so that evicted pods come back, or that nothing is evicted without an end: edits that were tried."""
+"""Tested edits after which evicted pods come back, or evictions end."""
 
 from __future__ import annotations
 

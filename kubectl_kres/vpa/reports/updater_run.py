@@ -233,7 +233,7 @@ class UpdaterRun:
 
     @property
     def missing_pods(self) -> int:
-        """How many pods are missing before anything is evicted."""
+        """Return how many pods are missing before anything is evicted."""
         return max(0, self._wanted_replicas() - len(self.pods))
 
     def _wanted_replicas(self) -> int:
@@ -243,13 +243,13 @@ class UpdaterRun:
 
     @cached_property
     def _old_costs(self) -> tuple[_Costs, ...]:
-        """What each pod that moves is in quotas with."""
+        """Return what each pod that moves is in quotas with."""
         requests = (pod_request(pod, self.options.server) for pod in self.moved)
         return tuple(_costs(charges(request, self.policies.quotas)) for request in requests)
 
     @cached_property
     def _new_costs(self) -> _Costs:
-        """What a pod that comes costs quotas."""
+        """Return what a pod that comes costs quotas."""
         draft = self.analysis.outcomes[0].draft
         if draft is None:
             return {}
@@ -257,7 +257,7 @@ class UpdaterRun:
 
     @cached_property
     def _sized_costs(self) -> _Costs:
-        """What a pod that was resized costs quotas."""
+        """Return what a pod that was resized costs quotas."""
         request = pod_request(self._resized(self.moved[0]), self.options.server)
         return _costs(charges(request, self.policies.quotas))
 

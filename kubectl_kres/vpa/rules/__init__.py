@@ -1,4 +1,4 @@
-"""What the admission controller of the vertical autoscaler makes of a pod, and which pods its updater evicts; pure.
+"""Rules of the vertical autoscaler: its admission controller on a pod, and its updater's evictions; pure.
 
 No stores and no texts here.
 """

@@ -1,5 +1,4 @@
-"""Which pods the updater of the vertical autoscaler evicts, and how many of them; how many PodDisruptionBudgets want to
-run, so that the API server lets no more be evicted.
+"""The updater of the vertical autoscaler: which pods it evicts, as far as PodDisruptionBudgets allow.
 
 Source: vertical-pod-autoscaler 1.8.1 pkg/updater/priority/{priority_processor,update_priority_calculator,
 scaling_direction_pod_eviction_admission}.go, pkg/updater/restriction/pods_restriction_factory.go,
@@ -55,12 +54,12 @@ class EvictionDecision(NamedTuple):
 
     @property
     def evicted(self) -> bool:
-        """Whether it is among those that are evicted."""
+        """Return whether it is among those that are evicted."""
         return bool(self.outside) and not self.held
 
     @property
     def sort_key(self) -> tuple[bool, float]:
-        """What pods are sorted by."""
+        """Return what pods are sorted by."""
         return not self.grows, -self.difference
 
 
@@ -138,7 +137,7 @@ class Budget(NamedTuple):
 
     @property
     def tolerance(self) -> int:
-        """How many of the wanted pods may be away."""
+        """Return how many of the wanted pods may be away."""
         return int(self.wanted * TOLERANCE)
 
     def is_disruptable(self, running: int, removed: int) -> bool:

@@ -1,5 +1,4 @@
-"""The mutating webhook of the vertical autoscaler, as admission asks it about a new pod, with the cpu that containers
-get while they start.
+"""The mutating webhook of the vertical autoscaler on a new pod, with the CPU boost at start-up.
 
 Source: vertical-pod-autoscaler 1.8.1 pkg/admission-controller/resource/pod/{handler.go,recommendation,patch},
 pkg/admission-controller/resource/vpa/matcher.go, pkg/target/controller_fetcher/controller_fetcher.go.

@@ -1,4 +1,4 @@
-"""What is reported of a ResourcePoolClaim: its state, its place in the queue, what may be done to it, its size.
+"""Reports about a ResourcePoolClaim: its state, its position in the queue, permitted actions, its size.
 
 Ways to get it served belong in ``unblock``.
 """

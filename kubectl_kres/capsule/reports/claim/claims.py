@@ -130,12 +130,12 @@ class ClaimReport(Record, frozen=True):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it does not have what it asks for, and will not get it by itself."""
+        """Return whether it does not have what it asks for, and will not get it by itself."""
         return self.state in STUCK
 
     @property
     def missing_amounts(self) -> Mapping[str, str]:
-        """What is missing, by resource."""
+        """Return what is missing, by resource."""
         return {amount.name: amount.lacks for amount in self.amounts if amount.lacks is not None}
 
 

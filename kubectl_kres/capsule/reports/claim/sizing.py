@@ -44,7 +44,7 @@ class NewClaimOutcome(NamedTuple):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether such a claim would not be allocated at once."""
+        """Return whether such a claim would not be allocated at once."""
         return bool(self.lacks or self.closed)
 
 
@@ -149,7 +149,7 @@ class SizedPool(Record, frozen=True):
 
     @property
     def fits(self) -> bool:
-        """Whether the pool has room for that, as far as is known."""
+        """Return whether the pool has room for that, as far as is known."""
         return not self.closed and not any(amount.lacks for amount in self.amounts)
 
 

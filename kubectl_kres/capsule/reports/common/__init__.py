@@ -1,4 +1,4 @@
-"""What all answers about pools and claims share: states, one index of a store, needs, room.
+"""Shared by all reports about pools and claims: states, one index of a store, needs, room.
 
 No answer to a command lives here.
 """

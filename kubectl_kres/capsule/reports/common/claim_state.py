@@ -1,4 +1,4 @@
-"""The one word for what state a claim is in, and why, out of its status and, where it could be read, its pool's."""
+"""The state of a claim and its reason, from its own status and, where it could be read, from that of its pool."""
 
 from __future__ import annotations
 

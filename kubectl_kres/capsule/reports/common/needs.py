@@ -1,4 +1,4 @@
-"""What answers about pools and claims must read. Asked again after each reading, since pools name the namespaces.
+"""Reads for reports about pools and claims; computed again after each reading, since pools name the namespaces.
 
 Only what was asked about is required: a tenant may usually read neither pools nor the claims of others, and an answer
 from the claim and its quota alone is a whole one, which says what it could not see.

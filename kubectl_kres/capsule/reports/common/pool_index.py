@@ -99,7 +99,7 @@ class PoolIndex:
 
     @cached_property
     def pools_known(self) -> bool:
-        """Whether a pool that is not here does not exist."""
+        """Return whether a pool that is not here does not exist."""
         return self.store.covered(ReadRequest("ResourcePool")).is_known
 
     @cached_property

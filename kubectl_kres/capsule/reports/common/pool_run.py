@@ -1,4 +1,4 @@
-"""A pool's next passes tried with a change: claims that leave, an amount that is another one, more to share out."""
+"""Trials of a pool's next reconciles after a change: claims removed, an amount changed, or the pool raised."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Trial:
 
     @property
     def size(self) -> int:
-        """How many claims a pass goes through."""
+        """Return how many claims a pass goes through."""
         return len(self.shares) + len(self.queue)
 
     def without_claim(self, keys: Iterable[ClaimKey]) -> Trial:

@@ -1,4 +1,4 @@
-"""What Capsule enforces on the pods of a namespace: its Tenant's rules, and quotas that it shares with others.
+"""Rules and quotas that Capsule enforces on the pods of a namespace: its Tenant's, and shared ones.
 
 What has to be read to know what Capsule enforces on the pods of a namespace, where something says that it is.
 

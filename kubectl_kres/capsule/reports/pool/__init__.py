@@ -1,4 +1,4 @@
-"""What is reported of a ResourcePool: what it shares out, who holds, who waits, what is wrong.
+"""Reports about a ResourcePool: its amounts, holders, queue and faults.
 
 Single claims belong in ``claim``.
 """

@@ -49,7 +49,7 @@ class PoolUse(Record, frozen=True):
 
     @property
     def is_exceeded(self) -> bool:
-        """Whether claims hold more than there is."""
+        """Return whether claims hold more than there is."""
         return self.available.startswith("-")
 
 
@@ -121,7 +121,7 @@ class PoolReport(Record, frozen=True):
 
     @property
     def exhausted(self) -> bool:
-        """Whether claims do not fit."""
+        """Return whether claims do not fit."""
         return any(use.wanted is not None for use in self.uses)
 
 

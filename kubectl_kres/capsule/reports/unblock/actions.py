@@ -1,4 +1,4 @@
-"""What to do to a claim or a pool, with the right verb, as something to type, and what the verb brings with it.
+"""Actions on a claim or a pool: the verb, the command, and its side effects.
 
 Ways to let a waiting claim in: structs, each with what to do and what then happens to the others.
 """

@@ -1,4 +1,4 @@
-"""What would let a claim in: claims that give way, asking for less, a larger pool, another pool.
+"""Search for the options that unblock a claim: removed claims, a smaller request, a larger pool, another pool.
 
 Pools that would take a claim which is in none, or in a full one, and what keeps the others from it.
 """

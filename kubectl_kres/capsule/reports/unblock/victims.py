@@ -1,4 +1,4 @@
-"""The fewest claims that would have to go so that a waiting claim gets in."""
+"""Search for the fewest claims to remove so that a waiting claim is allocated."""
 
 from __future__ import annotations
 

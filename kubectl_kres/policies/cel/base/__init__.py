@@ -1,4 +1,4 @@
-"""What every part of an expression shares: types, values at run time, errors, what an evaluation may cost.
+"""Shared by all parts of CEL: types, values at run time, errors, cost limits.
 
 Nothing here knows of text or functions.
 """

@@ -1,4 +1,4 @@
-"""What is made of a syntax tree: its types are checked, and it is evaluated within its budget.
+"""Type check of a syntax tree, and its evaluation within a cost budget.
 
 Single functions belong in ``libraries``.
 """

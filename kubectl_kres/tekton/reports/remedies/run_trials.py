@@ -116,7 +116,7 @@ class RunTrial(Struct, frozen=True):
 
     @property
     def valid(self) -> bool:
-        """Whether nothing but a lack of room refuses."""
+        """Return whether nothing but a lack of room refuses."""
         return self.built and not self.faults
 
 

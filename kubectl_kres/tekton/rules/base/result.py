@@ -1,4 +1,4 @@
-"""What Tekton says of an object, and what could not be looked up: data that a report can print."""
+"""Refusals, assumptions and missing references that Tekton's rules return, as data for reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tasks of a pipeline a task waits for, and the ring of tasks that would wait for each other forever."""
+"""The order of pipeline tasks: which tasks each one waits for, and cycles among them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the TaskRun controller does: finds the Task, checks the run, builds every pod that it can submit, tries again.
+"""The TaskRun controller: finds the Task, checks the run, builds every pod that it can submit, retries.
 
 Pipelines belong in ``pipeline``.
 """

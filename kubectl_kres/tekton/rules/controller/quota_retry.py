@@ -1,4 +1,4 @@
-"""A run whose pod a quota refuses: when it is tried again, how long that can go on, whether it can ever fit."""
+"""Retries of a run whose pod a quota refuses: when the next try comes, when they end, whether the pod can ever fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which Task or Pipeline a run uses, where it stands, what of it cannot be read, and the condition that says so."""
+"""Resolution of the Task or Pipeline of a run: the object, what of it cannot be read, or the failing condition."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def _find_param_faults(step: model.Step, index: int, declared: Sequence[model.Pa
 
 
 def _not_there(step: model.Step, index: int, gap: MissingReference) -> str:
-    """That the StepAction of a step does not exist."""
+    """Return the sentence that the StepAction of a step does not exist."""
     return _at_step(step, index, _not_found(gap))
 
 

@@ -1,4 +1,4 @@
-"""The claims that runs make for their workspaces, and what becomes of a run whose claim is refused."""
+"""Claims that runs make for their workspaces, and the condition of a run whose claim is refused."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Assistant(Struct, frozen=True):
 
     @property
     def refused_set(self) -> tuple[Refusal, ...]:
-        """What refuses its StatefulSet: the run then fails."""
+        """Return what refuses its StatefulSet: the run then fails."""
         return next((refusals for creation, refusals in self.objects if creation.kind == "StatefulSet"), ())
 
     @property

@@ -112,7 +112,7 @@ class Plan(Struct, frozen=True):
 
     @property
     def graph(self) -> dict[str, tuple[str, ...]]:
-        """What each task, ``finally`` apart, waits for."""
+        """Return what each task, ``finally`` apart, waits for."""
         return {task.name: task.after for task in self.tasks if not task.is_finally}
 
 

@@ -1,4 +1,4 @@
-"""How Tekton computes the resources of a run's containers: steps, task level, defaults, its share of LimitRanges.
+"""Resources of a run's containers: steps, task level, defaults, the share of LimitRanges.
 
 Validation and the order of steps belong in the folders above.
 """

@@ -1,4 +1,4 @@
-"""What config-defaults gives to containers that nobody gave anything."""
+"""Requests and limits from config-defaults for containers that have none of their own."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ class DecoderFault(NamedTuple):
 
     @property
     def message(self) -> str:
-        """What the client is reported."""
+        """Return what the client is reported."""
         return f"mutation failed: {self.doing}: {self.text}"
 
 
