@@ -29,7 +29,7 @@ from kubectl_kres.reports.changes.given_steps import FIRST, GivenStep, is_helm_t
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, Evict, Patch, ScaleStep, key_of_step, strategic_merge
 from kubectl_kres.simulate.cluster import PlacedStep
 from kubectl_kres.simulate.live import raw_of
-from kubectl_kres.simulate.plugins import Parameters, parameters_of
+from kubectl_kres.simulate.plugins import POLICIES, Parameters, parameters_of
 from kubectl_kres.simulate.state import AUTOSCALER
 from kubectl_kres.store.store import Store
 
@@ -47,9 +47,14 @@ _IDENTITY = frozenset({("kind",), ("apiVersion",), ("metadata", "name"), ("metad
 
 
 def sort_by_kind(manifests: Iterable[Manifest]) -> list[Manifest]:
-    """Return the objects in the order of kinds, those of one kind as they stand."""
+    """Return the objects in the order of kinds, those of one kind as they stand; what policies take parameters from
+    stands before them.
+    """
+    given = list(manifests)
     order = {kind: index for index, kind in enumerate(FIRST)}
-    return sorted(manifests, key=lambda manifest: order.get(unique_kind_name(manifest.raw), len(FIRST)))
+    parameters = dict.fromkeys(("ConfigMap", *parameters_of(item.raw for item in given).versions), order[POLICIES[0]])
+    order = {**parameters, **order}
+    return sorted(given, key=lambda manifest: order.get(unique_kind_name(manifest.raw), len(FIRST)))
 
 
 def given_steps(
