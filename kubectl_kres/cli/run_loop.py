@@ -270,9 +270,11 @@ class Page:
     """The base of the pages of commands, which make reports and draw them. Each run has a page of its own.
 
     ``kind``: the kind of the document. ``as_table``: the reports are drawn together, as one table.
+    ``names_refused_policies``: a LimitRange or quota of the files that no server stores is missing in the answers.
     """
 
     kind: ClassVar[str] = ""
+    names_refused_policies: ClassVar[bool] = False
     as_table = False
     #: Rows of a table that wait for more: beyond them it is drawn in pieces. 0: all wait.
     most_rows: ClassVar[int] = 0
@@ -326,6 +328,8 @@ class Page:
             run_summary.add_selection(item)
             many = item.listed or len(item.subjects) + len(item.errors) > 1
             yield from self.reports(AnswerBatch(source.store, item, options, many), run_summary)
+        if self.names_refused_policies and options is not None:
+            inputs.mistyped.extend(inputs.refused_policies(options.server))
         run_summary.leaves_out(inputs.left_out)
         run_summary.complete = run_summary.complete and not source.skipped
 

@@ -17,7 +17,7 @@ from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import ClusterError, InputError, UsageError
 from kubectl_kres.manifests.manifest import Manifest, first_lines
-from kubectl_kres.manifests.overlay import holds_template
+from kubectl_kres.manifests.overlay import holds_template, split_templates, workload_kind_of
 from kubectl_kres.manifests.read import LISTED, raise_faults, read
 from kubectl_kres.manifests.typed_manifest import decode_manifest, kind_of
 from kubectl_kres.model.admission_objects import kind_name, parameter_kind
@@ -88,14 +88,22 @@ def _of_files(paths: Sequence[str], options: Options, stdin: Any) -> Iterator[Gi
         print_stderr(f"Warning: {note.message}")
     for manifest, line in zip(manifests, first_lines(manifests), strict=True):
         kind = kind_of(manifest)
-        if kind is not None:
-            decode_manifest(manifest, kind)
+        _decode(manifest, kind)
         label = f"{manifest.file}:{line}" if line else manifest.file
         name = manifest.ref.name
         if not name:
             raise manifest.fault("an object needs a name", ("metadata",))
         raw = {**manifest.raw, "kind": unique_kind_name(manifest.raw)}
         yield GivenStep(Apply(raw, kept=True, label=label), kind, manifest.namespace, label)
+
+
+def _decode(manifest: Manifest, kind: Kind | None) -> None:
+    """Raises InputError at the first field of a wrong type, also in a template of a kind that no table has."""
+    if kind is not None:
+        decode_manifest(manifest, kind)
+    elif holds_template(manifest):
+        for part in split_templates(manifest):
+            decode_manifest(part, workload_kind_of(part))
 
 
 def _object(text: str, flag: str, kind: Callable[[str], Kind]) -> tuple[Kind, str]:
@@ -340,13 +348,13 @@ def _objects(inputs: Input, counted: Collection[ObjectRef]) -> Iterator[tuple[An
 
 
 def _fits(manifest: Manifest, kind: Kind | None) -> bool:
-    """Return whether a policy object can be decoded; why not is a fault of the input, said once. What makes pods is
-    answered for by the server, whatever it holds.
+    """Return whether the object can be decoded; why not is a fault of the input, said once. For what makes pods and is
+    of the server's own kinds the server answers, whatever it holds.
     """
-    if kind is None or holds_template(manifest):
+    if kind is not None and holds_template(manifest):
         return True
     try:
-        decode_manifest(manifest, kind)
+        _decode(manifest, kind)
     except InputError:
         return False
     return True

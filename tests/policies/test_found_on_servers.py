@@ -135,15 +135,19 @@ def test_the_data_of_a_config_map_is_kept(expression: str):
 def test_each_binding_looks_into_its_own_namespace():
     """The parameter that the first one names is not there, which it allows; the other one's stands elsewhere."""
     text = "'more than ' + params.data.cpu + ' in ' + params.metadata.namespace"
-    spec = {"matchConstraints": {"resourceRules": [rule("pods")]}, "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+    spec = {"matchConstraints": {"resourceRules": [rule("pods")]},
+            "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
             "validations": [{"expression": "params.data.cpu == '1'", "messageExpression": text}]}  # fmt: skip
     policy = {"apiVersion": API, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "p"}, "spec": spec}
+    references = ({"parameterNotFoundAction": "Allow"}, {"namespace": "other", "parameterNotFoundAction": "Deny"})
     bindings = [
-        binding("ValidatingAdmissionPolicyBinding", validationActions=["Deny"], paramRef={"name": "limits", **reference})
-        for reference in (
-            {"parameterNotFoundAction": "Allow"}, {"namespace": "other", "parameterNotFoundAction": "Deny"},
+        binding(
+            "ValidatingAdmissionPolicyBinding",
+            validationActions=["Deny"],
+            paramRef={"name": "limits", **reference},
         )
-    ]  # fmt: skip
+        for reference in references
+    ]
     for number, each in enumerate(bindings):
         each["metadata"]["name"] = f"b{number}"
     limits = {"metadata": {"name": "limits", "namespace": "other"}, "data": {"cpu": "200m"}}

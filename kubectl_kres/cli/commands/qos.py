@@ -83,6 +83,7 @@ class QosPage(Page):
     """QoS classes: one object in full, of several a line each."""
 
     kind = "Qos"
+    names_refused_policies = True
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
@@ -100,7 +101,8 @@ class QosPage(Page):
         def answer(subject: Subject) -> PodQos:
             quality = self._quality(batch, subject) if shows_all else brief.quality(subject)
             if quality is None:
-                text = f"{subject.ref}: no class, since {no_class_reason(subject)}"
+                place = f"{subject.locate('')}: " if subject.locate is not None else ""
+                text = f"{place}{subject.ref}: no class, since {no_class_reason(subject)}"
                 raise UsageError(text, hint=f"kubectl kres explain {_explain_arguments(options, subject)}")
             return quality
 

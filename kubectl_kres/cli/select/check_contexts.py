@@ -19,6 +19,7 @@ from kubectl_kres.cli.select.workloads import (
 from kubectl_kres.cli.simulation import files_of
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import Forbidden, StatusError, UsageError
+from kubectl_kres.manifests.read import raise_faults
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
@@ -72,6 +73,7 @@ def _of_files(
     policies = [ref for ref in inputs.policies.files if ref.kind in POLICIES]
     counted = counted_in_files(source, inputs, options.selector)
     if not subjects and not counted and not inputs.policies.files:
+        raise_faults(inputs.left_out)
         raise UsageError(f"{', '.join(options.filenames)}: there is nothing that a rule looks at")
     subjects += _targets(inputs, {subject.ref for subject in subjects})
     complete(source, subjects, list_read_requests)
