@@ -136,13 +136,13 @@ class RunSummary:
         for error in value.errors:
             self.add_error(error)
         self.note_unread(value.unseen, complete=not any(failed_read.required for failed_read in value.unseen))
-        self._note_optional([failed_read for failed_read in value.unseen if not failed_read.required])
+        self.note_optional([failed_read for failed_read in value.unseen if not failed_read.required])
         self.listed = self.listed and value.listed
         if value.reason:
             self.note(value.reason)
             self._reason_noted = True
 
-    def _note_optional(self, missed: Sequence[FailedRead]) -> None:
+    def note_optional(self, missed: Sequence[FailedRead]) -> None:
         """Report in one line what could not be read and only adds to the answer."""
         if missed:
             kinds = " and ".join(dict.fromkeys(f"{failed_read.kind} objects" for failed_read in missed))

@@ -24,6 +24,7 @@ from kubectl_kres.model.admission_objects import kind_name, parameter_kind
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod_places import is_followed, unique_kind_name
+from kubectl_kres.model.workload import template_in
 from kubectl_kres.reports.changes.combined_answer import Files, steps_of
 from kubectl_kres.reports.changes.given_steps import FIRST, GivenStep, is_helm_test, policies_of
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, Evict, Patch, ScaleStep, key_of_step, strategic_merge
@@ -50,11 +51,13 @@ def sort_by_kind(manifests: Iterable[Manifest]) -> list[Manifest]:
     """Return the objects in the order of kinds, those of one kind as they stand; what policies take parameters from
     stands before them.
     """
-    given = list(manifests)
+    all_manifests = list(manifests)
     order = {kind: index for index, kind in enumerate(FIRST)}
-    parameters = dict.fromkeys(("ConfigMap", *parameters_of(item.raw for item in given).versions), order[POLICIES[0]])
+    parameters = dict.fromkeys(
+        ("ConfigMap", *parameters_of(item.raw for item in all_manifests).versions), order[POLICIES[0]]
+    )
     order = {**parameters, **order}
-    return sorted(given, key=lambda manifest: order.get(unique_kind_name(manifest.raw), len(FIRST)))
+    return sorted(all_manifests, key=lambda manifest: order.get(unique_kind_name(manifest.raw), len(FIRST)))
 
 
 def given_steps(
@@ -101,7 +104,7 @@ def _decode(manifest: Manifest, kind: Kind | None) -> None:
     """Raises InputError at the first field of a wrong type, also in a template of a kind that no table has."""
     if kind is not None:
         decode_manifest(manifest, kind)
-    elif holds_template(manifest):
+    elif holds_template(manifest) or template_in(manifest.raw) is not None:
         for part in split_templates(manifest):
             decode_manifest(part, workload_kind_of(part))
 
@@ -351,7 +354,7 @@ def _fits(manifest: Manifest, kind: Kind | None) -> bool:
     """Return whether the object can be decoded; why not is a fault of the input, said once. For what makes pods and is
     of the server's own kinds the server answers, whatever it holds.
     """
-    if kind is not None and holds_template(manifest):
+    if kind is not None and kind.api_version == manifest.api_version and holds_template(manifest):
         return True
     try:
         _decode(manifest, kind)

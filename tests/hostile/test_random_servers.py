@@ -47,7 +47,9 @@ COMMANDS = (
     "snapshot --out s",
 )
 #: Words in which an answer says that something is missing or not known.
-LACKS = re.compile(r"could not be|cannot be|may not be|is not known|are not known|not read|failed|denied|KRES901")
+LACKS = re.compile(
+    r"could not be|cannot be|may not be|is not known|are not known|not read|notRead|failed|denied|given without|KRES901"
+)
 #: What a server without the extension says of its kinds, and a tenant who may not read them: that answer is whole.
 ABSENT = frozenset({403, 404})
 Raw = dict[str, Any]
@@ -130,7 +132,7 @@ def fault(random: Random) -> Said:
 
 def is_absent(item: tuple[str, Said]) -> bool:
     plural, said = item
-    return plural in EXTENSIONS and said.code in ABSENT
+    return plural in EXTENSIONS | {"apis"} and said.code in ABSENT
 
 
 def answer_of(out: str) -> tuple[bool, Any]:
@@ -139,16 +141,16 @@ def answer_of(out: str) -> tuple[bool, Any]:
     return bool(document["metadata"].get("complete")), document.get("items")
 
 
-def differences(before: Any, after: Any) -> Iterator[tuple[str, str]]:
+def differences(before: Any, after: Any, field: str = "") -> Iterator[tuple[str, str]]:
     """Yield what two values have in the same place, each as a text; empty: only the other one has something there."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in {**before, **after}:
-            yield from differences(before.get(key), after.get(key))
+            yield from differences(before.get(key), after.get(key), key)
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for pair in zip(before, after, strict=True):
-            yield from differences(*pair)
+            yield from differences(*pair, field)
     elif before != after:
-        yield "" if before is None else json.dumps(before), "" if after is None else json.dumps(after)
+        yield "" if before is None else f"{field} {before!r}", "" if after is None else f"{field} {after!r}"
 
 
 def is_named(before: Any, after: Any, err: str) -> bool:

@@ -127,6 +127,24 @@ def test_a_policy_of_a_file_that_bounds_nothing_is_missing(
     )
 
 
+@pytest.mark.parametrize(
+    "head",
+    ["apiVersion: 'true'\nkind: Pod", "apiVersion: a/v1\nkind: Pod"],
+)
+@pytest.mark.parametrize("command", ["explain", "diff", "check", "qos"])
+def test_a_pod_of_a_version_that_no_server_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    head: str, command: str,
+):  # fmt: skip
+    file = tmp_path / "a.yaml"
+    file.write_text(
+        f"{head}\nmetadata: {{name: a}}\nspec: {{containers: {{}}}}{POD}{POD.replace('name: p,', 'name: q,')}"
+    )
+    assert run(monkeypatch, command, "--offline", "-f", str(file)) == 4
+    said = capsys.readouterr().err
+    assert f'{file}:4:20: Pod/a: spec.containers: invalid type: got "map", expected "array"' in said
+
+
 def test_a_file_of_wrong_types_alone_is_no_file_without_workloads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

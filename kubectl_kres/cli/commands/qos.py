@@ -101,8 +101,8 @@ class QosPage(Page):
         def answer(subject: Subject) -> PodQos:
             quality = self._quality(batch, subject) if shows_all else brief.quality(subject)
             if quality is None:
-                place = f"{subject.locate('')}: " if subject.locate is not None else ""
-                text = f"{place}{subject.ref}: no class, since {no_class_reason(subject)}"
+                location = f"{subject.locate('')}: " if subject.locate is not None else ""
+                text = f"{location}{subject.ref}: no class, since {no_class_reason(subject)}"
                 raise UsageError(text, hint=f"kubectl kres explain {_explain_arguments(options, subject)}")
             return quality
 

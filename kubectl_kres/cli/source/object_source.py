@@ -158,8 +158,8 @@ class Input:
             refusal = create(manifest.raw, Policies(), server)[0].refusal
             if refusal is not None:
                 finding = refusal.findings[0]
-                place = partial(manifest.position_of, finding.path)
-                yield InputError(f"{manifest.ref}: {refusal.message}", file=manifest.file, locate=place)
+                locate = partial(manifest.position_of, finding.path)
+                yield InputError(f"{manifest.ref}: {refusal.message}", file=manifest.file, locate=locate)
 
     def lay_over(self, store: Store) -> None:
         """Put the policies into a store, where they replace objects of the same names."""
