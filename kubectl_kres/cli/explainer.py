@@ -15,7 +15,7 @@ from kubectl_kres.store.store import ReadRequest, Store
 
 
 class Explainer:
-    """One for each page. ``judges_files``: what files hold is explained as it would be once all of it is there."""
+    """One for each run. ``judges_files``: what files hold is explained as it would be once all of it is there."""
 
     judges_files = True
 

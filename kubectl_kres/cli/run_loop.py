@@ -11,7 +11,7 @@ import gc
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import click
 
@@ -59,6 +59,8 @@ class RunSummary:
         self._printed_messages: set[str] = set()
         self._failed = False
         self._left_out: Sequence[InputError] = ()
+        #: The kinds of files' objects that nothing looks at, each as often as it is there.
+        self.kinds_left_out: tuple[str, ...] = ()
         #: Whether an answer said that the server is older or newer than the rules.
         self._version_assumed = False
 
@@ -138,6 +140,7 @@ class RunSummary:
         self.note_unread(value.unseen, complete=not any(failed_read.required for failed_read in value.unseen))
         self.note_optional([failed_read for failed_read in value.unseen if not failed_read.required])
         self.listed = self.listed and value.listed
+        self.kinds_left_out += value.left_out
         if value.reason:
             self.note(value.reason)
             self._reason_noted = True
@@ -242,12 +245,16 @@ def read_yaml(text: str) -> Any:
 
 
 class AnswerBatch(NamedTuple):
-    """Objects that can be answered for now. ``many``: more than one object was asked about."""
+    """Objects that can be answered for now. ``many``: more than one object was asked about.
+
+    ``cache``: what the page keeps from one batch of a run to the next.
+    """
 
     store: Store
     selection: Selection
     options: EvaluationOptions
     many: bool
+    cache: Any = None
 
 
 #: Finds the objects that flags and words name, and reads what their answers need.
@@ -257,19 +264,29 @@ Choose = Callable[[ObjectSource, Input, Options, Sequence[str], str], Iterator[S
 class ObjectAnswer(NamedTuple):
     """The answer for one object: its report, and a function that returns the report's lines.
 
-    ``subject`` None: the report is about no single object. ``row``: its cells, where it is a row of a table.
+    ``subject`` None: the report is about no single object. ``report`` None: a document does not hold it. ``row``: its
+    cells, where it is a row of a table. ``gap``: the empty lines between it and the answer before. ``note``: what the
+    lines after the last answer need to know of it.
     """
 
     subject: Subject | None
     report: Any
     lines: Callable[[], Iterable[str]] = tuple
     row: Any = None
+    gap: int = 0
+    note: Any = None
+
+
+class DrawRows(Protocol):
+    """Draws the next rows of a table. ``more``: others may follow."""
+
+    def __call__(self, answers: Sequence[ObjectAnswer], /, *, more: bool = False) -> Iterable[str]: ...
 
 
 class Page:
-    """The base of the pages of commands, which make reports and draw them. Each run has a page of its own.
+    """The base of the pages of commands, which make reports and draw them. A page keeps nothing of its answers.
 
-    ``kind``: the kind of the document. ``as_table``: the reports are drawn together, as one table.
+    ``kind``: the kind of the document. ``as_table``: all reports are drawn together, as one table.
     ``names_refused_policies``: a LimitRange or quota of the files that no server stores is missing in the answers.
     """
 
@@ -283,15 +300,12 @@ class Page:
         self.options = options
         self.width = width(wide=options.output == "wide")
         self.color = wants_color(options.color)
-        self._briefs = 0
 
-    def brief(self, value: Brief) -> Callable[[], list[str]]:
-        """Return a function for the lines of a brief answer, with an empty line between answers."""
+    def brief(self, value: Brief) -> Callable[[], Iterable[str]]:
+        """Return a function for the lines of a brief answer."""
         from kubectl_kres.render.verdict import brief
 
-        gap = [""] * (self._briefs > 0)
-        self._briefs += 1
-        return lambda: [*gap, *brief.lines(value, color=self.color)]
+        return lambda: brief.lines(value, color=self.color)
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """Yield the answers for a batch of objects; for an object without an answer the error is added."""
@@ -302,19 +316,35 @@ class Page:
         del answers
         return ()
 
-    def piece(self, answers: Sequence[ObjectAnswer]) -> Iterable[str]:
-        """Return the lines of the first answers of a table that is longer than ``most_rows``."""
-        return self.table(answers)
+    def start_table(self) -> DrawRows:
+        """Return what draws the rows of a run; a table with ``most_rows`` is drawn in pieces."""
 
-    def closing_lines(self, run_summary: RunSummary) -> Iterable[str]:
-        """Return the lines after the last answer; a document has none."""
-        del run_summary
+        def draw_rows(answers: Sequence[ObjectAnswer], /, *, more: bool = False) -> Iterable[str]:
+            del more
+            return self.table(answers)
+
+        return draw_rows
+
+    def closing_lines(self, notes: Sequence[Any], run_summary: RunSummary) -> Iterable[str]:
+        """Return the lines after the last answer; a document has none. ``notes``: those of the answers."""
+        del notes, run_summary
         return ()
 
     def run(
         self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
         """Yield the answers for all objects that the query names."""
+        return self.run_batches(request_context, source, inputs, run_summary)
+
+    def run_batches(
+        self,
+        request_context: RunContext,
+        source: ObjectSource,
+        inputs: Input,
+        run_summary: RunSummary,
+        cache: Any = None,
+    ) -> Iterator[ObjectAnswer]:
+        """Yield the answers batch by batch, each batch with the ``cache``."""
         options: EvaluationOptions | None = None
         for item in request_context.query.choose(
             source, inputs, self.options, request_context.query.words, request_context.program
@@ -327,7 +357,7 @@ class Page:
                 )
             run_summary.add_selection(item)
             many = item.listed or len(item.subjects) + len(item.errors) > 1
-            yield from self.reports(AnswerBatch(source.store, item, options, many), run_summary)
+            yield from self.reports(AnswerBatch(source.store, item, options, many, cache), run_summary)
         if self.names_refused_policies and options is not None:
             inputs.mistyped.extend(inputs.refused_policies(options.server))
         run_summary.leaves_out(inputs.left_out)
@@ -382,29 +412,58 @@ def answer(options: Options, query: Query) -> int:
     """Print the answers as they are made, and return the exit code."""
     context, page = prepare_run(options, query), query.page()
     run_summary = RunSummary(options, print_stderr)
-    drawn: list[ObjectAnswer] = []
     # What answers leave behind holds no cycles worth looking for.
     with gc_disabled(), _document(options.output) as document, open_source(options, query.unread) as (source, inputs):
-        for answer in page.run(context, source, inputs, run_summary):
-            if document is not None:
-                document.add(answer.report)
-            elif options.output == "name" and answer.subject is not None:
-                print_lines((qualified_name(answer.subject),))
-            elif page.as_table:
-                if page.most_rows and len(drawn) >= page.most_rows:
-                    print_lines(page.piece(drawn))
-                    sys.stdout.flush()
-                    drawn.clear()
-                drawn.append(answer)
-            else:
-                print_lines(run_summary.watched(answer.lines()))
+        answers = page.run(context, source, inputs, run_summary)
         if document is None:
-            print_lines(run_summary.watched(page.table(drawn)))
-            print_lines(page.closing_lines(run_summary))
-        elif not run_summary.no_answers:
-            origin = source.store.origin
-            document.write(page.kind, origin, complete=run_summary.complete, kube_version=options.kube_version)
+            notes: list[Any] = []
+            for lines in draw_answers(page, _note_each(answers, notes)):
+                print_lines(run_summary.watched(lines))
+                if page.most_rows:
+                    sys.stdout.flush()
+            print_lines(page.closing_lines(notes, run_summary))
+        else:
+            for each in answers:
+                if each.report is not None:
+                    document.add(each.report)
+            if not run_summary.no_answers:
+                origin = source.store.origin
+                document.write(page.kind, origin, complete=run_summary.complete, kube_version=options.kube_version)
         return run_summary.code(source)
+
+
+def _note_each(answers: Iterable[ObjectAnswer], notes: list[Any]) -> Iterator[ObjectAnswer]:
+    for each in answers:
+        notes += notes_of((each,))
+        yield each
+
+
+def notes_of(answers: Iterable[ObjectAnswer]) -> Iterator[Any]:
+    """Yield what the lines after the last answer need to know of the answers."""
+    return (each.note for each in answers if each.note is not None)
+
+
+def draw_answers(page: Page, answers: Iterable[ObjectAnswer]) -> Iterator[list[str]]:
+    """Yield the lines of one answer after the other, as they are made; rows of a table come together at the end, or in
+    pieces.
+    """
+    output, draw_rows = page.options.output, page.start_table()
+    rows: list[ObjectAnswer] = []
+    last = ""
+    for each in answers:
+        if output == "name":
+            yield [qualified_name(each.subject)] if each.subject is not None else []
+        elif page.as_table or each.row is not None or rows:
+            if page.most_rows and len(rows) >= page.most_rows:
+                yield [*draw_rows(rows, more=True)]
+                rows = []
+            rows.append(each)
+        elif lines := [*each.lines()]:
+            # One that ends with an empty line needs no gap after it.
+            gap = (1 if output == "brief" else each.gap) if last else 0
+            yield [*[""] * gap, *lines]
+            last = lines[-1]
+    yield [*draw_rows(rows)]
 
 
 def _document(output: str) -> AbstractContextManager[Items | None]:

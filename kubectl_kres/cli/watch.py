@@ -18,8 +18,17 @@ from kubectl_kres.cli.args.flags import access_flags
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.documents import Items
 from kubectl_kres.cli.output.exit_codes import lines, print_stderr
-from kubectl_kres.cli.output.printer import DOCUMENTS, qualified_name
-from kubectl_kres.cli.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, prepare_run
+from kubectl_kres.cli.output.printer import DOCUMENTS
+from kubectl_kres.cli.run_loop import (
+    ObjectAnswer,
+    Page,
+    Query,
+    RunContext,
+    RunSummary,
+    draw_answers,
+    notes_of,
+    prepare_run,
+)
 from kubectl_kres.cli.source.live import LiveSource, open_live
 from kubectl_kres.cli.source.object_source import Input, current_time
 from kubectl_kres.cluster.connection import Connection
@@ -275,17 +284,13 @@ class _Loop:
             if not value.run_summary.no_answers:
                 with Items(self._options.output) as items:
                     for answer in answers:
-                        items.add(answer.report)
+                        if answer.report is not None:
+                            items.add(answer.report)
                     origin, asked = self._source.store.origin, self._options.kube_version
                     complete = value.run_summary.complete
                     items.write(value.page.kind, origin, complete=complete, kube_version=asked, file=out)
             return out.getvalue()
-        if self._options.output == "name":
-            drawn = [qualified_name(answer.subject) for answer in answers if answer.subject is not None]
-        elif value.page.as_table:
-            drawn = [*value.page.table(tuple(answers))]
-        else:
-            drawn = [line for answer in answers for line in answer.lines()]
+        drawn = [line for lines in draw_answers(value.page, answers) for line in lines]
         return "".join(f"{line}\n" for line in (*drawn, *value.closing))
 
     def _notes(self, value: Pass) -> str:
@@ -311,7 +316,11 @@ class _Loop:
         run_summary, page = RunSummary(self._options, notes.append), self._frame.query.page()
         try:
             answers = tuple(page.run(self._frame, self._source, self._inputs, run_summary))
-            closing = () if self._options.output in DOCUMENTS else tuple(page.closing_lines(run_summary))
+            closing = (
+                ()
+                if self._options.output in DOCUMENTS
+                else tuple(page.closing_lines([*notes_of(answers)], run_summary))
+            )
             code = run_summary.code(self._source)
         except ClusterError as error:
             if first:

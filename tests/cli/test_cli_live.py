@@ -8,7 +8,7 @@ import pytest
 from cli.apiserver import LIMITS, deployment, pod
 from cli.running import Kres
 
-from kubectl_kres.cli.commands.explain import ExplainPage
+from kubectl_kres.cli.commands.explain import ExplainPage, ExplainTable
 
 CORE = "/api/v1/namespaces/shop"
 APPS = "/apis/apps/v1/namespaces/shop"
@@ -358,9 +358,14 @@ def test_a_long_table_is_drawn_in_pieces(kres: Kres, api, monkeypatch):
     api.objects += [pod("p" * (1 + index), "64Mi") for index in range(8)]
     whole = kres("explain pods -A").out.splitlines()
     asked: list[int] = []
-    drawn = ExplainPage.piece
+    draw = ExplainTable.__call__
+
+    def draw_rows(table, answers, *, more=False):
+        asked.extend([len(api.asked)] * more)
+        return draw(table, answers, more=more)
+
     monkeypatch.setattr(ExplainPage, "most_rows", 2)
-    monkeypatch.setattr(ExplainPage, "piece", lambda *of: (asked.append(len(api.asked)), drawn(*of))[1])
+    monkeypatch.setattr(ExplainTable, "__call__", draw_rows)
     pieces = kres("explain pods -A --chunk-size=1").out.splitlines()
     assert [line.split() for line in pieces] == [line.split() for line in whole]
     assert len(asked) == 3

@@ -49,16 +49,29 @@ def app_on(session: Session, words: str = "") -> Kres:
 
 
 async def calm(pilot: Pilot[None]) -> None:
-    """Until every message that is under way has arrived, with all that it led to, and is drawn, and no key waits."""
+    """Until every message that is under way has arrived, with all that it led to, and is drawn, and no key waits.
+
+    Looks at the queues first: a pause of the pilot sends a message to every widget, which costs more than what it
+    waits for.
+    """
     app: Any = pilot.app
     for _ in range(_ROUNDS):
-        await pilot.pause()
-        screen = app.screen
-        pumps = (app, screen, *screen.walk_children())
-        under_way = any(pump.message_queue_size or pump._next_callbacks for pump in pumps)
-        undrawn = screen._layout_required or screen._dirty_widgets or screen._callbacks
-        if app.return_code or not app.is_running or not (under_way or undrawn or app._type_ahead.is_holding):
-            return
+        await asyncio.sleep(0.001)
+        if not _is_working(app):
+            await pilot.pause()
+            if not _is_working(app):
+                return
+
+
+def _is_working(app: Any) -> bool:
+    """Whether a message, a callback or something that is not drawn yet waits in a running app."""
+    if app.return_code or not app.is_running:
+        return False
+    screen = app.screen
+    pumps = (app, screen, *screen.walk_children())
+    under_way = any(pump.message_queue_size or pump._next_callbacks for pump in pumps)
+    undrawn = screen._layout_required or screen._dirty_widgets or screen._callbacks
+    return bool(under_way or undrawn or app._type_ahead.is_holding)
 
 
 async def settled(pilot: Pilot[None]) -> None:
@@ -66,30 +79,32 @@ async def settled(pilot: Pilot[None]) -> None:
     read can make a screen want more.
     """
     app: Any = pilot.app
-    feed = app.session.feed
     still = 0
     for _ in range(_ROUNDS):
-        await calm(pilot)
         before = app._ticks
-        while app._ticks == before and app.is_running and not app.return_code:
-            await pilot.pause(0.002)
+        while app._ticks == before and app.is_running and not app.return_code:  # noqa: ASYNC110, it is no event
+            await asyncio.sleep(0.002)
         if app.return_code or not app.is_running:
             return
-        quiet = not isinstance(feed, ReadOnce) or feed.idle
-        pane = app.pane
-        summing = (pane is not None and pane.sums and app.session.adder.busy) or bool(app.typed_numbers)
-        at_rest = (
-            quiet
-            and not app._type_ahead.is_holding
-            and not summing
-            and pane is not None
-            and pane.is_mounted
-            and not pane.busy
-        )
-        still = still + 1 if at_rest else 0
-        if still == 2:
-            break
-    await calm(pilot)
+        still = still + 1 if _is_at_rest(app) else 0
+        if still:
+            await calm(pilot)
+        if still >= 2 and _is_at_rest(app):
+            return
+
+
+def _is_at_rest(app: Any) -> bool:
+    feed, pane = app.session.feed, app.pane
+    quiet = not isinstance(feed, ReadOnce) or feed.idle
+    summing = (pane is not None and pane.sums and app.session.adder.busy) or bool(app.typed_numbers)
+    return bool(
+        quiet
+        and not app._type_ahead.is_holding
+        and not summing
+        and pane is not None
+        and pane.is_mounted
+        and not pane.busy
+    )
 
 
 async def press(pilot: Pilot[None], keys: Sequence[str]) -> None:

@@ -68,31 +68,29 @@ class ClaimsPage(Page):
     def __init__(self, options: Options, *, shows_all: bool) -> None:
         super().__init__(options)
         self._shows_all, self.as_table = shows_all, not shows_all and options.output != "brief"
-        self._reports: list[ClaimReport] = []
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The claims of a turn, which is one for all of them."""
         prediction = build_prediction(batch.store)
         making = Claims(PoolIndex(prediction.store))
         run_summary.note_assumption(prediction.assumptions)
+        count = 0
         for subject, report in self._answers(making, prediction, batch, run_summary):
-            gap = bool(self._reports)
-            self._reports.append(report)
-            draw_whole: Callable[[], Iterable[str]] = partial(self._lines, report, now=batch.options.now, gap=gap)
+            count += 1
+            draw_whole: Callable[[], Iterable[str]] = partial(self._lines, report, now=batch.options.now)
             if self.options.output == "brief":
                 draw_whole = self.brief(render_claim.claim_brief(report, self._explain_command(report.subject)))
-            yield ObjectAnswer(subject, report, draw_whole)
+            yield ObjectAnswer(subject, report, draw_whole, gap=1, note=report)
             run_summary.note_condition("allocated", report.state in {"allocated", "in use"})
             run_summary.add_answer(
                 report.unseen, complete=report.complete, negative=report.is_waiting and self.options.exit_code
             )
         run_summary.note_unread(gaps := failed_beside(making.index), complete=not gaps)
         pool = self.options.pool
-        if pool and not self._reports and making.index.pools_known and pool not in making.index.pools:
+        if pool and not count and making.index.pools_known and pool not in making.index.pools:
             run_summary.note(f'There is no pool "{pool}".')
 
-    def _lines(self, report: ClaimReport, *, now: str, gap: bool) -> Iterator[str]:
-        yield from [""] * gap
+    def _lines(self, report: ClaimReport, *, now: str) -> Iterator[str]:
         if self.options.whole or self.options.output == "wide":
             yield from render_claim.lines(report, now=now, color=self.color, width=self.width)
             return
@@ -137,12 +135,12 @@ class ClaimsPage(Page):
         reports = [answer.report for answer in answers]
         return render.table(reports, color=self.color, width=self.width) if reports else ()
 
-    def closing_lines(self, run_summary: RunSummary) -> Iterator[str]:
+    def closing_lines(self, notes: Sequence[ClaimReport], run_summary: RunSummary) -> Iterator[str]:
         """The counts; the command that goes on from here is noted."""
-        if not self._reports or self._shows_all or self.options.output in {"name", "brief"}:
+        if not notes or self._shows_all or self.options.output in {"name", "brief"}:
             return
-        yield render.count_line([report.state for report in self._reports], self.width)
-        waiting = sorted((report for report in self._reports if report.is_waiting), key=_queue_sort_key)
+        yield render.count_line([report.state for report in notes], self.width)
+        waiting = sorted((report for report in notes if report.is_waiting), key=_queue_sort_key)
         if waiting:
             ref = waiting[0].subject
             run_summary.note(f'The fix of one, with commands: "{self._explain_command(ref)}"')

@@ -120,10 +120,7 @@ class ClaimOrPoolExplainer(Explainer):
     def _in_table(self, batch: AnswerBatch) -> bool:
         """Return whether the object is a row of the table."""
         options = self.page.options
-        if not batch.many or options.steps or options.output not in {"text", "wide"}:
-            return False
-        self.page.as_table = True
-        return True
+        return batch.many and not options.steps and options.output in {"text", "wide"}
 
     def _find_explaining(self, batch: AnswerBatch, run_summary: RunSummary) -> explain_claim_or_pool.Explaining:
         """For all objects of a turn; what is assumed is noted."""

@@ -56,8 +56,6 @@ class PoolsPage(Page):
         super().__init__(options)
         self._shows_all = shows_all or options.output == "wide"
         self._ascii_only = options.ascii or not speaks_unicode()
-        self._shown_count = 0
-        self._metrics: list[str] = []
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The pools of a turn, which is one for all of them."""
@@ -65,21 +63,19 @@ class PoolsPage(Page):
         context = PoolIndex(prediction.store)
         run_summary.note_assumption(prediction.assumptions)
         if self.options.output == "metrics":
-            self._metrics += _metrics(prediction.store, {subject.ref.name for subject in batch.selection.subjects})
+            names = {subject.ref.name for subject in batch.selection.subjects}
+            yield ObjectAnswer(None, None, partial(_metrics, prediction.store, names))
         for subject in batch.selection.subjects:
             if subject.ref in prediction.refused:
                 run_summary.add_error(UsageError(f"{subject.ref}: {prediction.refused[subject.ref]}"))
                 continue
             report = self._report(context, subject.ref.name, batch.options)
             report = structs.replace(report, predicted=subject.ref in prediction.created)
-            self._shown_count += 1
-            draw_whole: Callable[[], Iterable[str]] = partial(
-                self._lines, report, now=batch.options.now, first=self._shown_count == 1
-            )
+            draw_whole: Callable[[], Iterable[str]] = partial(self._lines, report, now=batch.options.now)
             if self.options.output == "brief":
                 more = object_command("pools", report.subject, same_source(self.options), kind=False)
                 draw_whole = self.brief(render.pool_brief(report, more))
-            yield ObjectAnswer(subject, report, draw_whole)
+            yield ObjectAnswer(subject, report, draw_whole, gap=1)
             bad = report.exhausted or bool(report.queue) or report.ready is False
             run_summary.add_answer(report.unseen, complete=report.complete, negative=bad and self.options.exit_code)
         run_summary.note_unread(gaps := failed_beside(context), complete=not gaps)
@@ -102,15 +98,9 @@ class PoolsPage(Page):
             pool_report(context, pool), tree=tree, unseen=failed_reads, complete=is_whole(failed_reads)
         )
 
-    def closing_lines(self, run_summary: RunSummary) -> Iterator[str]:
-        """The series of Capsule's own endpoint, where these are asked for."""
-        del run_summary
-        yield from self._metrics
-
-    def _lines(self, report: PoolReport, *, now: str, first: bool) -> Iterator[str]:
+    def _lines(self, report: PoolReport, *, now: str) -> Iterator[str]:
         if self.options.output == "metrics":
             return
-        yield from [""] * (not first)
         shows_all, plain = self._shows_all, self._ascii_only
         if shows_all and not (self.options.whole or self.options.by or self.options.output == "wide"):
             from kubectl_kres.capsule.text.page import pool_lines

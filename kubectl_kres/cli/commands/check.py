@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from msgspec import structs
@@ -73,18 +74,22 @@ def _baseline(path: str) -> frozenset[tuple[str, str, str]]:
 _WRITTEN = "kubectl kres check -o json > FILE writes a baseline"
 
 
+class _Totals(NamedTuple):
+    """What the findings were looked for in, how many more there are than are listed, and whether all could be read."""
+
+    looked_at: str
+    unlisted: int
+    complete: bool
+
+
 class CheckPage(run_loop.Page):
     """All findings, the worst first."""
 
     kind = _KIND
-    as_table = True
 
     def __init__(self, options: Options, codes: Collection[str], baseline: Collection[tuple[str, str, str]]) -> None:
         super().__init__(options)
         self._codes, self._baseline = codes, baseline
-        self._looked_at = ""
-        self._beyond = 0
-        self._complete = True
 
     def run(
         self,
@@ -102,14 +107,14 @@ class CheckPage(run_loop.Page):
         )
         located = _Located(inputs, same_source(self.options))
         kept: dict[str, list[CheckFinding]] = {name: [] for name in SEVERITIES}
-        spaces = objects = 0
+        spaces = objects = unlisted = 0
         for context in check_contexts(source, inputs, self.options, options):
             spaces, objects = spaces + bool(context.namespace), objects + len(context.subjects)
             for check_finding in mark_known(check(context, self._codes), self._baseline):
                 if len(kept[check_finding.severity]) < MOST:
                     kept[check_finding.severity].append(located(check_finding))
                 else:
-                    self._beyond += 1
+                    unlisted += 1
             untold = () if UNREAD in self._codes else context.unread
             run_summary.note_optional(
                 [failed_read for failed_read in untold if failed_read.state == "failed" and not failed_read.required]
@@ -119,35 +124,41 @@ class CheckPage(run_loop.Page):
             )
         run_summary.leaves_out(inputs.left_out)
         run_summary.note_unread((), complete=not source.skipped)
-        self._complete = run_summary.complete
-        self._looked_at = f"{_format_count(objects, 'workload')} of {_format_count(spaces, 'namespace')}"
+        complete = run_summary.complete
+        looked_at = f"{_format_count(objects, 'workload')} of {_format_count(spaces, 'namespace')}"
         check_findings = worst_first(check_finding for name in SEVERITIES for check_finding in kept[name])
-        self._beyond += len(check_findings[MOST:])
+        unlisted += len(check_findings[MOST:])
         failing = SEVERITIES[: SEVERITIES.index(self.options.fail_on) + 1] if self.options.fail_on != _NEVER else ()
         if any(check_finding.counts and check_finding.severity in failing for check_finding in check_findings):
             run_summary.add_answer((), complete=True, negative=True)
-        if self._beyond and self.options.output not in {"text", "brief"}:
-            run_summary.note(f"{self._beyond} more findings are not listed")
-        yield from (run_loop.ObjectAnswer(None, check_finding) for check_finding in check_findings[:MOST])
+        if unlisted and self.options.output not in {"text", "brief"}:
+            run_summary.note(f"{unlisted} more findings are not listed")
+        yield from (
+            run_loop.ObjectAnswer(None, check_finding, note=check_finding) for check_finding in check_findings[:MOST]
+        )
+        yield run_loop.ObjectAnswer(None, None, note=_Totals(looked_at, unlisted, complete))
 
-    def table(self, answers: Sequence[run_loop.ObjectAnswer]) -> Iterable[str]:
-        """Text, or one SARIF document."""
-        check_findings: list[CheckFinding] = [answer.report for answer in answers]
-        if self.options.output == "sarif":
-            return data.to_json(render.document(check_findings, complete=self._complete)).split("\n")
-        if not self._looked_at:
-            return ()
-        if self.options.output == "brief":
-            return self._briefly(check_findings)
-        return render.lines(check_findings, self._looked_at, self._beyond, color=self.color, width=self.width)
+    def closing_lines(self, notes: Sequence[CheckFinding | _Totals], run_summary: run_loop.RunSummary) -> Iterable[str]:
+        """Text, or one SARIF document, of all findings."""
+        del run_summary
+        check_findings = [note for note in notes if isinstance(note, CheckFinding)]
+        for totals in notes:
+            if not isinstance(totals, _Totals):
+                continue
+            if self.options.output == "sarif":
+                return data.to_json(render.document(check_findings, complete=totals.complete)).split("\n")
+            if self.options.output == "brief":
+                return self._briefly(check_findings, totals)
+            return render.lines(check_findings, totals.looked_at, totals.unlisted, color=self.color, width=self.width)
+        return ()
 
-    def _briefly(self, check_findings: Sequence[CheckFinding]) -> Iterator[str]:
-        """Yield the worst findings in at most five lines, and how many there are."""
+    def _briefly(self, check_findings: Sequence[CheckFinding], totals: _Totals) -> Iterator[str]:
+        """Yield the worst findings in at most five lines each, and how many there are."""
         for check_finding in check_findings:
             if check_finding.counts:
                 yield from self.brief(render.brief(check_finding))()
-        yield from [""] * any(check_finding.counts for check_finding in check_findings)
-        yield render.count_line(check_findings, self._looked_at, self._beyond)
+                yield ""
+        yield render.count_line(check_findings, totals.looked_at, totals.unlisted)
 
 
 def _format_count(number: int, noun: str) -> str:

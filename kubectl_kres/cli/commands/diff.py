@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from kubectl_kres.cli.args.flags import explain_command
@@ -47,6 +47,16 @@ def _list_read_requests(store: Store, subject: Subject) -> tuple[ReadRequest, ..
     return policy_needs(store, subject)
 
 
+class _RunCache:
+    """What a run keeps from one batch of objects to the next. ``listed``: whether some are those of a list."""
+
+    def __init__(self, applied: FilesApplied, patterns: render.Patterns) -> None:
+        self.applied, self.patterns = applied, patterns
+        self.pods: Differences | None = None
+        self.listed = False
+        self.changed_count = 0
+
+
 class DiffPage(Page):
     """Differences, a patch each."""
 
@@ -56,44 +66,43 @@ class DiffPage(Page):
     def __init__(self, options: Options, *, after_change: bool = False) -> None:
         """``after_change``: the files are a change, and what is named is asked about after it."""
         super().__init__(options)
-        self._files_applied = FilesApplied(options, after_change=after_change)
+        self._after_change = after_change
         self.width = width(wide=False)
-        self._changed_count = 0
-        self._listed = False
-        self._many: Differences | None = None
-        self._patterns = render.Patterns(color=self.color, width=self.width)
 
     def run(
         self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
         """Of a list it is noted how much of it differs: stdout may be applied as a patch."""
+        applied = FilesApplied(self.options, after_change=self._after_change)
         if self.options.filenames and not self.options.selector:
-            self._files_applied.read(source, inputs)
-        yield from super().run(request_context, source, inputs, run_summary)
-        if self._listed:
-            run_summary.note(f"{self._changed_count} of {run_summary.count} objects differ")
+            applied.read(source, inputs)
+        cache = _RunCache(applied, render.Patterns(color=self.color, width=self.width))
+        yield from self.run_batches(request_context, source, inputs, run_summary, cache)
+        if cache.listed:
+            run_summary.note(f"{cache.changed_count} of {run_summary.count} objects differ")
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The differences of some objects; one that cannot be compared is missed."""
-        self._listed = self._listed or (batch.selection.listed and not self.options.filenames)
-        if self._listed and batch.selection.subjects and batch.selection.subjects[0].ref.kind == "Pod":
+        cache: _RunCache = batch.cache
+        cache.listed = cache.listed or (batch.selection.listed and not self.options.filenames)
+        if cache.listed and batch.selection.subjects and batch.selection.subjects[0].ref.kind == "Pod":
             yield from self._pods(batch, run_summary)
             return
         asked = [subject.ref for subject in batch.selection.subjects]
-        batch = batch._replace(store=self._files_applied.store(batch.store, batch.options.server, asked))
+        batch = batch._replace(store=cache.applied.store(batch.store, batch.options.server, asked))
         for subject, difference in run_summary.answer_each(batch.selection.subjects, partial(_difference, batch)):
             if difference is None:
                 run_summary.add_answer((), complete=True, negative=False)
                 continue
             run_summary.add_answer(difference.unseen, complete=difference.complete, negative=difference.changed)
-            self._changed_count += difference.changed
+            cache.changed_count += difference.changed
             of_lists = batch.selection.listed and self.options.output in {*DOCUMENTS, "brief"}
             unchanged = self.options.output == "name" or of_lists
             if difference.changed or not unchanged:
                 drawn = partial(render.lines, difference, color=self.color, width=self.width)
                 yield ObjectAnswer(subject, difference, self._briefly(subject, difference) or drawn)
 
-    def _briefly(self, subject: Subject, difference: Difference) -> Callable[[], list[str]] | None:
+    def _briefly(self, subject: Subject, difference: Difference) -> Callable[[], Iterable[str]] | None:
         """What draws it in few words, where that is asked for."""
         if self.options.output != "brief":
             return None
@@ -102,7 +111,8 @@ class DiffPage(Page):
 
     def _pods(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """Of a list of pods only those that differ; for their names alone it is enough to know that they do."""
-        many = self._many = self._many or Differences(batch.store, batch.options)
+        cache: _RunCache = batch.cache
+        many = cache.pods = cache.pods or Differences(batch.store, batch.options)
         for subject in batch.selection.subjects:
             pod = batch.store.get("Pod", subject.ref.name, subject.ref.namespace)
             if pod is None:
@@ -115,12 +125,12 @@ class DiffPage(Page):
                 )
             elif (difference := many.difference_of(pod)) is not None:
                 changed, failed_reads, complete = True, difference.unseen, difference.complete
-                drawn = partial(self._patterns.lines, difference, many.pattern)
+                drawn = partial(cache.patterns.lines, difference, many.pattern)
                 answer = ObjectAnswer(subject, difference, self._briefly(subject, difference) or drawn)
             else:
                 changed, failed_reads, complete, answer = False, (), True, None
             run_summary.add_answer(failed_reads, complete=complete, negative=changed)
-            self._changed_count += changed
+            cache.changed_count += changed
             if changed and answer is not None:
                 yield answer
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import structs
 
@@ -26,7 +26,7 @@ from kubectl_kres.cli.args.options import (
 )
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import DOCUMENTS, is_terminal, qualified_name, speaks_unicode
-from kubectl_kres.cli.run_loop import AnswerBatch, Choose, ObjectAnswer, Page, Query, RunContext, RunSummary
+from kubectl_kres.cli.run_loop import AnswerBatch, Choose, DrawRows, ObjectAnswer, Page, Query, RunContext, RunSummary
 from kubectl_kres.cli.select.workloads import select_subjects
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.watch_option import build_watch_runner
@@ -120,6 +120,67 @@ def _nodes_of_list(store: Store, subjects: Sequence[Subject]) -> tuple[ReadReque
     return list_node_needs(store, waiting_pods(store, subjects))
 
 
+class _Note(NamedTuple):
+    """What the last lines need to know of an answer: the word that counts it, whether it takes one line, the server's
+    sentence of a refusal that is shown, and whether an empty line ends it.
+    """
+
+    word: str
+    in_line: bool = False
+    refusal: str = ""
+    ends_empty: bool = True
+
+
+#: One for each word: lists are long.
+_line_note = cache(partial(_Note, in_line=True))
+
+
+class _RunCache:
+    """What a run keeps from one batch of objects to the next."""
+
+    def __init__(self, applied: FilesApplied | None, inputs: Input | None) -> None:
+        self.applied, self.inputs = applied, inputs
+        self.explainers: dict[type[Explainer], Explainer] = {}
+        self.outlines: tuple[Store, Outlines] | None = None
+        self.rows: object_list.Rows | None = None
+        self.similar: TextOnlyDifference[Explanation] | None = None
+        #: Whether the objects of the files fit together.
+        self.combined: CombinedAnswer | None = None
+
+
+class ExplainTable:
+    """The table of a run, in pieces. Objects of the kinds of its first rows are called by their names alone as long as
+    there is one kind.
+    """
+
+    def __init__(self, *, width: int, wide: bool, color: bool) -> None:
+        self._width, self._is_wide, self._color = width, wide, color
+        self._table: object_list.PrintedTable | None = None
+        self._first_kinds: set[str] = set()
+
+    def __call__(self, answers: Sequence[ObjectAnswer], /, *, more: bool = False) -> Iterator[str]:
+        """Yield the lines of the rows, then those of answers that are no rows."""
+        rows = [(answer.subject, answer.row) for answer in answers if answer.row is not None]
+        by_ref = {row.ref: subject for subject, row in rows if subject is not None}
+        kinds = {subject.kind.qualified_name for subject in by_ref.values()}
+        if self._table is None and rows:
+            from kubectl_kres.render.verdict import object_list
+
+            cut = self._width if is_terminal() and not self._is_wide else 0
+            self._table = object_list.PrintedTable(width=cut, wide=self._is_wide, color=self._color)
+            self._first_kinds = kinds
+        several = len(kinds | self._first_kinds) > 1
+
+        def name(ref: ObjectRef) -> str:
+            return qualified_name(by_ref[ref]) if several and ref in by_ref else ref.name
+
+        if self._table is not None:
+            yield from self._table.lines([row for _, row in rows], name, more=more)
+        for answer in answers:
+            if answer.row is None:
+                yield from answer.lines()
+
+
 class ExplainPage(Page):
     """The explanations: one object in full, several objects with a line each."""
 
@@ -129,72 +190,70 @@ class ExplainPage(Page):
     def __init__(self, options: Options, *, after_change: bool = False) -> None:
         """``after_change``: the files are a change, and the named objects are explained as they are after it."""
         super().__init__(options)
-        self._files_applied: FilesApplied | None = None
-        if options.filenames:
-            from kubectl_kres.cli.files_applied import FilesApplied
-
-            self._files_applied = FilesApplied(options, after_change=after_change)
-        self._words: list[str] = []
-        self._blocks = 0
-        self._lined = False
-        self._left_out: tuple[str, ...] = ()
-        self._explainers: dict[type[Explainer], Explainer] = {}
-        self._outlines: tuple[Store, Outlines] | None = None
-        self._rows: object_list.Rows | None = None
-        self._similar: TextOnlyDifference[Explanation] | None = None
-        self._table: object_list.PrintedTable | None = None
-        #: What objects of the table are called by their names alone: those of the first of its kinds.
-        self._plain_kinds: set[str] = set()
-        self._combined: CombinedAnswer | None = None
-        #: The server's sentences of the refusals that are shown.
-        self._refusals: list[str] = []
-        self._inputs: Input | None = None
+        self._after_change = after_change
 
     def run(
         self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
         """Yield the answers; for several objects of files also whether they fit together."""
-        if self._files_applied and not (self.options.selector or self.options.container or self.options.question):
-            self._files_applied.read(source, inputs)
-            self._inputs = inputs
-        yield from super().run(request_context, source, inputs, run_summary)
-        combined = self._combined
+        cache = self._start_run(source, inputs)
+        yield from self.run_batches(request_context, source, inputs, run_summary, cache)
+        combined = cache.combined
         if combined is not None:
             negative = combined.negative and self.options.exit_code
             run_summary.add_answer(combined.unseen, complete=combined.complete, negative=negative, counts=False)
-            if self.options.output in DOCUMENTS:
-                yield ObjectAnswer(None, combined)
+            yield ObjectAnswer(None, combined if self.options.output in DOCUMENTS else None, note=combined)
+
+    def _start_run(self, source: ObjectSource, inputs: Input) -> _RunCache:
+        """Return the cache of a run; its files are read where objects are evaluated with them."""
+        if not self.options.filenames:
+            return _RunCache(None, None)
+        from kubectl_kres.cli.files_applied import FilesApplied
+
+        applied = FilesApplied(self.options, after_change=self._after_change)
+        if self.options.selector or self.options.container or self.options.question:
+            return _RunCache(applied, None)
+        applied.read(source, inputs)
+        return _RunCache(applied, inputs)
 
     def _with_files(self, batch: AnswerBatch) -> AnswerBatch:
         """Return the batch with the store that its objects are evaluated with."""
-        applied = self._files_applied
+        cache: _RunCache = batch.cache
+        applied = cache.applied
         if applied is None:
             return batch
         asked = [subject.ref for subject in batch.selection.subjects]
         if not applied.after_change:
-            self._evaluate_files(applied, batch, asked)
+            cache.combined = self._evaluate_files(applied, batch, asked)
         return batch._replace(store=applied.store(batch.store, batch.options.server, asked))
 
-    def _evaluate_files(self, applied: FilesApplied, batch: AnswerBatch, asked: Sequence[ObjectRef]) -> None:
-        """Find out whether the objects of the files fit together, or are refused whatever else there is."""
-        store, server = batch.store, batch.options.server
+    def _evaluate_files(
+        self, applied: FilesApplied, batch: AnswerBatch, asked: Sequence[ObjectRef]
+    ) -> CombinedAnswer | None:
+        """Return whether the objects of the files fit together, or are refused whatever else there is.
+
+        What is there is known of the objects of this batch and of those before it.
+        """
+        cache: _RunCache = batch.cache
+        store, server, before = batch.store, batch.options.server, cache.combined
         if applied.files is not None and applied.files.several:
-            if applied.fresh(store):
-                from kubectl_kres.reports.changes.combined_answer import evaluate_together
+            if not applied.fresh(store):
+                return before
+            from kubectl_kres.reports.changes.combined_answer import evaluate_together
 
-                self._combined = evaluate_together(store, applied.files, server)
-        elif self._inputs is not None:
-            from kubectl_kres.cli.simulation import files_of
-            from kubectl_kres.reports.changes.combined_answer import find_refused_objects
+            return evaluate_together(store, applied.files, server)
+        if cache.inputs is None:
+            return before
+        from kubectl_kres.cli.simulation import files_of
+        from kubectl_kres.reports.changes.combined_answer import find_refused_objects
 
-            files = files_of(self._inputs)
-            if files.has_policies or any(store.get(ref.kind, ref.name, ref.namespace) for ref in asked):
-                # What is there is known of the objects of this batch and of those before it.
-                self._combined = find_refused_objects(store, files, server) or self._combined
+        files = files_of(cache.inputs)
+        if not files.has_policies and not any(store.get(ref.kind, ref.name, ref.namespace) for ref in asked):
+            return before
+        return find_refused_objects(store, files, server) or before
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """Yield the explanations of a batch; for an object without one the error is added."""
-        self._left_out += batch.selection.left_out
         read, batch = batch, self._with_files(batch)
         for subject in batch.selection.subjects:
             explainer = _explainer(subject.kind)
@@ -244,53 +303,20 @@ class ExplainPage(Page):
     def _explain_subject(
         self, explainer: type[Explainer], batch: AnswerBatch, subject: Subject, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
-        own_explainer = self._explainers.get(explainer) or self._explainers.setdefault(explainer, explainer(self))
+        explainers: dict[type[Explainer], Explainer] = batch.cache.explainers
+        own_explainer = explainers.get(explainer) or explainers.setdefault(explainer, explainer(self))
         for answer, verdict in own_explainer.reports(batch, subject, run_summary):
-            if verdict is not None:
-                self._line(verdict_word(verdict)[0])
-            yield answer
+            yield answer if verdict is None else answer._replace(note=_line_note(verdict_word(verdict)[0]))
 
-    def _row(self, subject: Subject, report: Any, row: Callable[[], object_list.Row]) -> ObjectAnswer:
-        """Return the answer for an object that is a row of the table."""
+    def _row(self, subject: Subject, report: Any, row: Callable[[], object_list.Row], word: str) -> ObjectAnswer:
+        """Return the answer for an object that is a row of the table. ``word`` counts it."""
         if self.options.output not in {"text", "wide"}:
             return ObjectAnswer(subject, report)
-        self.as_table = True
-        return ObjectAnswer(subject, report, row=row())
+        return ObjectAnswer(subject, report, row=row(), note=_line_note(word))
 
-    def table(self, answers: Sequence[ObjectAnswer]) -> Iterator[str]:
-        """Yield the lines of the table, and of answers that are no rows."""
-        return self._render_answers(answers, more=False)
-
-    def piece(self, answers: Sequence[ObjectAnswer]) -> Iterator[str]:
-        """Yield the next rows of a long table."""
-        return self._render_answers(answers, more=True)
-
-    def _render_answers(self, answers: Sequence[ObjectAnswer], *, more: bool) -> Iterator[str]:
-        rows = [(answer.subject, answer.row) for answer in answers if answer.row is not None]
-        by_ref = {row.ref: subject for subject, row in rows if subject is not None}
-        kinds = {subject.kind.qualified_name for subject in by_ref.values()}
-        if self._table is None and rows:
-            from kubectl_kres.render.verdict import object_list
-
-            wide = self.options.output == "wide"
-            cut = self.width if is_terminal() and not wide else 0
-            self._table, self._plain_kinds = object_list.PrintedTable(width=cut, wide=wide, color=self.color), kinds
-        several = len(kinds | self._plain_kinds) > 1
-
-        def name(ref: ObjectRef) -> str:
-            return qualified_name(by_ref[ref]) if several and ref in by_ref else ref.name
-
-        if self._table is not None:
-            yield from self._table.lines([row for _, row in rows], name, more=more)
-        for answer in answers:
-            if answer.row is None:
-                yield from answer.lines()
-
-    def _line(self, word: str) -> None:
-        """Note an object that has one line, and the word that counts it in the last line."""
-        if self.options.output in {"text", "wide"}:
-            self._words.append(word)
-            self._lined = True
+    def start_table(self) -> DrawRows:
+        """Return what draws the rows, and answers that are no rows."""
+        return ExplainTable(width=self.width, wide=self.options.output == "wide", color=self.color)
 
     def _answer(
         self, batch: AnswerBatch, subject: Subject
@@ -299,8 +325,8 @@ class ExplainPage(Page):
             return self._policy(batch, subject)
         if self._brief(many=batch.many):
             outline = self._outline(batch, subject)
-            self._line(verdict_word(outline.verdict)[0])
-            return outline, self._row(subject, outline, partial(self._outline_row, outline))
+            row = partial(self._outline_row, batch.cache, outline)
+            return outline, self._row(subject, outline, row, verdict_word(outline.verdict)[0])
         options = self.options
         if options.output in DOCUMENTS:
             return self._document(batch, subject)
@@ -311,9 +337,11 @@ class ExplainPage(Page):
             return explanation, ObjectAnswer(
                 subject, explanation, self.brief(brief(explanation, self._explain_command(subject), batch.options.now))
             )
-        return explanation, ObjectAnswer(
-            subject, explanation, self._explanation_lines(explanation, now=batch.options.now, many=batch.many)
+        note = _Note(
+            verdict_word(explanation.verdict)[0], refusal=explanation.verdict.message or "", ends_empty=batch.many
         )
+        drawn = self._explanation_lines(explanation, now=batch.options.now, many=batch.many)
+        return explanation, ObjectAnswer(subject, explanation, drawn, gap=1, note=note)
 
     def _document(self, batch: AnswerBatch, subject: Subject) -> tuple[Explanation, ObjectAnswer]:
         """Return the explanation for a document. In a list as JSON similar objects share the text of the first."""
@@ -327,7 +355,8 @@ class ExplainPage(Page):
             batch.many and options.output == "json" and not (options.watch or isinstance(options.output, CustomFormat))
         )
         like = likeness_of(batch.store, subject, batch.options) if is_drawn else None
-        known = self._similar.previous_text(like) if like is not None and self._similar is not None else None
+        cache: _RunCache = batch.cache
+        known = cache.similar.previous_text(like) if like is not None and cache.similar is not None else None
         if known is not None:
             return known[0], ObjectAnswer(subject, known[1])
         explanation = explain(batch.store, subject, batch.options)
@@ -336,8 +365,8 @@ class ExplainPage(Page):
         if like is None or any(failed_read.required for failed_read in explanation.unseen):
             return explanation, ObjectAnswer(subject, report)
         item = data.item(report)
-        self._similar = self._similar or TextOnlyDifference()
-        self._similar.record_answer(like, explanation, item)
+        cache.similar = cache.similar or TextOnlyDifference()
+        cache.similar.record_answer(like, explanation, item)
         return explanation, ObjectAnswer(subject, item)
 
     def _brief(self, *, many: bool) -> bool:
@@ -347,18 +376,19 @@ class ExplainPage(Page):
         return options.output == "name" or (many and not asked and options.output not in {*DOCUMENTS, "brief"})
 
     def _outline(self, batch: AnswerBatch, subject: Subject) -> Outline:
-        if self._outlines is None or self._outlines[0] is not batch.store:
+        cache: _RunCache = batch.cache
+        if cache.outlines is None or cache.outlines[0] is not batch.store:
             from kubectl_kres.reports.explain.summary import Outlines
 
-            self._outlines = batch.store, Outlines(batch.store, batch.options)
-        return self._outlines[1].outline(subject)
+            cache.outlines = batch.store, Outlines(batch.store, batch.options)
+        return cache.outlines[1].outline(subject)
 
-    def _outline_row(self, outline: Outline) -> object_list.Row:
-        if self._rows is None:
+    def _outline_row(self, cache: _RunCache, outline: Outline) -> object_list.Row:
+        if cache.rows is None:
             from kubectl_kres.render.verdict import object_list
 
-            self._rows = object_list.Rows()
-        return self._rows.row(outline)
+            cache.rows = object_list.Rows()
+        return cache.rows.row(outline)
 
     def _policy(self, batch: AnswerBatch, subject: Subject) -> tuple[PolicyExplanation, ObjectAnswer]:
         """Return the explanation of a policy, or of an object that quotas count; its modules are imported here."""
@@ -375,12 +405,10 @@ class ExplainPage(Page):
                 subject, policy_explanation, self.brief(drawn.brief(policy_explanation, self._explain_command(subject)))
             )
         if batch.many:
-            self._line(drawn.policy_word(policy_explanation)[0])
-            return policy_explanation, self._row(subject, policy_explanation, partial(drawn.row_of, policy_explanation))
-        gap = [""] * (self._blocks > 0)
-        self._blocks = 1
-        if policy_explanation.verdict is not None and policy_explanation.verdict.message:
-            self._refusals.append(policy_explanation.verdict.message)
+            row = partial(drawn.row_of, policy_explanation)
+            return policy_explanation, self._row(
+                subject, policy_explanation, row, drawn.policy_word(policy_explanation)[0]
+            )
         plain = not speaks_unicode()
         draw_whole: Callable[[], Iterable[str]] = partial(
             drawn.lines, policy_explanation, now=batch.options.now, ascii_only=plain, color=self.color, width=self.width
@@ -391,7 +419,9 @@ class ExplainPage(Page):
             draw_whole = partial(
                 page, policy_explanation, now=batch.options.now, ascii_only=plain, color=self.color, width=self.width
             )
-        return policy_explanation, ObjectAnswer(subject, policy_explanation, lambda: [*gap, *draw_whole()])
+        verdict = policy_explanation.verdict
+        note = _Note("", refusal=(verdict.message or "") if verdict is not None else "", ends_empty=False)
+        return policy_explanation, ObjectAnswer(subject, policy_explanation, draw_whole, gap=1, note=note)
 
     def _has_conflict(self, value: Any) -> bool:
         """Whether policies contradict each other, or more is used than they allow."""
@@ -401,11 +431,6 @@ class ExplainPage(Page):
 
     def _explanation_lines(self, explanation: Explanation, *, now: str, many: bool) -> Callable[[], list[str]]:
         options = self.options
-        gap = [""] * (self._blocks > 0)
-        self._blocks = 0 if many else 1
-        self._words.append(verdict_word(explanation.verdict)[0])
-        if explanation.verdict.message:
-            self._refusals.append(explanation.verdict.message)
         draw_whole = partial(
             render.lines,
             explanation,
@@ -417,7 +442,7 @@ class ExplainPage(Page):
             color=self.color,
             width=self.width,
         )
-        return lambda: [*gap, *draw_whole(), *[""] * many]
+        return lambda: [*draw_whole(), *[""] * many]
 
     def _explain_command(self, subject: Subject) -> str:
         """Return the command that prints the whole answer."""
@@ -425,28 +450,28 @@ class ExplainPage(Page):
 
         return explain_command(self.options, subject.ref, subject.file)
 
-    def _repeats_refusals(self, combined: CombinedAnswer) -> bool:
-        """Whether the refusals of the files together were all printed for single objects."""
-        if combined.workloads or combined.lacks or not combined.refused:
-            return False
-        return all(any(text in refused.message for text in self._refusals) for refused in combined.refused)
-
-    def closing_lines(self, run_summary: RunSummary) -> Iterator[str]:
+    def closing_lines(self, notes: Sequence[_Note | CombinedAnswer], run_summary: RunSummary) -> Iterator[str]:
         """Yield the counts, and the objects of files that were not looked at."""
-        del run_summary
-        if self._lined:
-            yield render.count_line(self._words)
-        if (
-            self._combined is not None
-            and self.options.output in {"text", "wide"}
-            and not self._repeats_refusals(self._combined)
-        ):
-            from kubectl_kres.render import change_report as together
+        shown = [note for note in notes if isinstance(note, _Note)]
+        if any(note.in_line for note in shown):
+            yield render.count_line([note.word for note in shown if note.word])
+        for combined in notes:
+            if isinstance(combined, _Note) or self.options.output not in {"text", "wide"}:
+                continue
+            if not _repeats_refusals(combined, [note.refusal for note in shown if note.refusal]):
+                from kubectl_kres.render import change_report as together
 
-            yield from together.altered_lines(self._combined, color=self.color, width=self.width)
-        if self._left_out and self._shows_whole_object:
-            yield from [""] * (self._blocks > 0)
-            yield from render.left_out_lines(self._left_out, color=self.color, width=self.width)
+                yield from together.altered_lines(combined, color=self.color, width=self.width)
+        if run_summary.kinds_left_out and self._shows_whole_object:
+            yield from [""] * bool(shown and not shown[-1].ends_empty)
+            yield from render.left_out_lines(run_summary.kinds_left_out, color=self.color, width=self.width)
+
+
+def _repeats_refusals(combined: CombinedAnswer, refusals: Sequence[str]) -> bool:
+    """Return whether the refusals of the files together were all printed for single objects."""
+    if combined.workloads or combined.lacks or not combined.refused:
+        return False
+    return all(any(text in refused.message for text in refusals) for refused in combined.refused)
 
 
 command = Command(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
+from typing import NamedTuple
 
 from kubectl_kres.admission.kubelet import Driver
 from kubectl_kres.cli.args.flags import explain_command, same_source
@@ -24,8 +26,9 @@ from kubectl_kres.cli.args.options import (
 )
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import DOCUMENTS, qualified_name
-from kubectl_kres.cli.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunSummary
+from kubectl_kres.cli.run_loop import AnswerBatch, ObjectAnswer, Page, Query, RunContext, RunSummary
 from kubectl_kres.cli.select.workloads import select_subjects
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.watch_option import build_watch_runner
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
@@ -79,18 +82,30 @@ def _nodes_of_list(store: Store, subjects: Sequence[Subject]) -> Iterator[ReadRe
 _SCORED = frozenset({"Burstable", ""})
 
 
+class _Note(NamedTuple):
+    """What the last lines count of a pod."""
+
+    qos: str
+    refused: bool
+    differs: bool
+    has_figures: bool
+
+
+#: Few of them differ, and lists are long.
+_note_of = cache(_Note)
+
+
 class QosPage(Page):
     """QoS classes: one object in full, of several a line each."""
 
     kind = "Qos"
     names_refused_policies = True
 
-    def __init__(self, options: Options) -> None:
-        super().__init__(options)
-        self._classes: dict[str, int] = {}
-        self._refused_count = self._differing_count = 0
-        self._figures = False
-        self._reaches = ClassChangeCache()
+    def run(
+        self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
+    ) -> Iterator[ObjectAnswer]:
+        """Yield the answers; objects that are alike share the ways to another class."""
+        return self.run_batches(request_context, source, inputs, run_summary, ClassChangeCache())
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """Of many objects the lines need less than the whole answer, which takes a hundred times longer."""
@@ -107,16 +122,15 @@ class QosPage(Page):
             return quality
 
         for subject, pod_quality in run_summary.answer_each(batch.selection.subjects, answer):
+            note = None
             if not shows_all and options.output != "name":
-                self._classes[pod_quality.qos.name] = self._classes.get(pod_quality.qos.name, 0) + 1
-                self._refused_count += bool(pod_quality.refused)
-                self._differing_count += pod_quality.differs
-                self._figures = self._figures or render.has_figures(pod_quality)
+                has_figures = render.has_figures(pod_quality)
+                note = _note_of(pod_quality.qos.name, bool(pod_quality.refused), pod_quality.differs, has_figures)
             drawn: Callable[[], Iterable[str]] = partial(self._lines, pod_quality, many=batch.many, shows_all=shows_all)
             if options.output == "brief":
                 more, explained = (explain_command(options, subject.ref, subject.file, command=name) for name in _ASKED)
                 drawn = self.brief(render.brief(pod_quality, more, explained))
-            yield ObjectAnswer(subject, pod_quality, drawn)
+            yield ObjectAnswer(subject, pod_quality, drawn, note=note)
             run_summary.note_condition("admitted", not pod_quality.refused, complete=pod_quality.complete)
             negative = options.exit_code and bool(pod_quality.refused or pod_quality.differs)
             run_summary.add_answer(pod_quality.unseen, complete=pod_quality.complete, negative=negative)
@@ -126,7 +140,7 @@ class QosPage(Page):
     def _quality(self, batch: AnswerBatch, subject: Subject) -> PodQos | None:
         version = int(self.options.cgroup.removeprefix("v") or 0)
         driver: Driver = "cgroupfs" if self.options.driver == "cgroupfs" else "systemd"
-        return quality(batch.store, subject, batch.options, version=version, driver=driver, alike=self._reaches)
+        return quality(batch.store, subject, batch.options, version=version, driver=driver, alike=batch.cache)
 
     def _lines(self, quality: PodQos, *, many: bool, shows_all: bool) -> list[str]:
         if shows_all:
@@ -134,12 +148,13 @@ class QosPage(Page):
             return [*draw(quality, color=self.color, width=self.width), *[""] * many]
         return [render.summary(quality, color=self.color, width=self.width)]
 
-    def closing_lines(self, run_summary: RunSummary) -> Iterator[str]:
+    def closing_lines(self, notes: Sequence[_Note], run_summary: RunSummary) -> Iterator[str]:
         """The counts."""
         del run_summary
-        if self._classes:
-            yield render.count_line(self._classes, self._refused_count, self._differing_count)
-        if self._figures:
+        if notes:
+            classes = Counter(note.qos for note in notes)
+            yield render.count_line(classes, sum(note.refused for note in notes), sum(note.differs for note in notes))
+        if any(note.has_figures for note in notes):
             yield from wrap_text(render.SHORT_SAID, self.width, rest="  ")
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from kubectl_kres.cli.args.flags import explain_command, same_source
 from kubectl_kres.cli.args.options import (
@@ -38,6 +39,9 @@ from kubectl_kres.reports.quota.denied import Denied, find_refusal
 from kubectl_kres.reports.quota.describe import quota_block
 from kubectl_kres.reports.quota.fit import Fit, fit
 from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports, shared_reports
+
+if TYPE_CHECKING:
+    from kubectl_kres.cli.files_applied import FilesApplied
 
 #: What quotas are not looked at with, unless what they count is.
 _UNREAD = (*WORKLOADS, "ControllerRevision")
@@ -76,7 +80,6 @@ class QuotaPage(Page):
     def __init__(self, options: Options) -> None:
         super().__init__(options)
         self._ascii_only = options.ascii or not speaks_unicode()
-        self._shown_count = 0
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The quotas of a turn."""
@@ -110,16 +113,10 @@ class QuotaPage(Page):
     def _build_answer(self, subject: Subject, quota: ResourceQuota | None, report: QuotaReport) -> ObjectAnswer:
         if self.options.output == "brief":
             return ObjectAnswer(subject, report, self.brief(render.brief(report, same_source(self.options))))
-        self._shown_count += 1
-        return ObjectAnswer(subject, report, partial(self._lines, quota, report, first=self._shown_count == 1))
-
-    def _lines(self, quota: ResourceQuota | None, report: QuotaReport, *, first: bool) -> Iterator[str]:
-        yield from [""] * (not first)
         if self.options.output == "describe" and quota is not None:
-            yield from [""] * (not first)
-            yield from describe.quota_lines([quota_block(quota)])
-        else:
-            yield from render.lines(report, ascii_only=self._ascii_only, color=self.color, width=self.width)
+            return ObjectAnswer(subject, report, partial(describe.quota_lines, [quota_block(quota)]), gap=2)
+        drawn = partial(render.lines, report, ascii_only=self._ascii_only, color=self.color, width=self.width)
+        return ObjectAnswer(subject, report, drawn, gap=1)
 
 
 class FitPage(Page):
@@ -127,29 +124,22 @@ class FitPage(Page):
 
     kind = "Fit"
 
-    def __init__(self, options: Options) -> None:
-        super().__init__(options)
-        self._files_applied: FilesApplied | None = None
-        if options.filenames:
-            from kubectl_kres.cli.files_applied import FilesApplied
-
-            self._files_applied = FilesApplied(options, after_change=False)
-
     def run(
         self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
         """Quotas of files count what is there."""
-        if self._files_applied is not None:
-            self._files_applied.read(source, inputs)
-        yield from super().run(request_context, source, inputs, run_summary)
+        applied: FilesApplied | None = None
+        if self.options.filenames:
+            from kubectl_kres.cli.files_applied import FilesApplied
+
+            applied = FilesApplied(self.options, after_change=False)
+            applied.read(source, inputs)
+        yield from self.run_batches(request_context, source, inputs, run_summary, applied)
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The one object that was asked about."""
-        store = (
-            batch.store
-            if self._files_applied is None
-            else self._files_applied.store(batch.store, batch.options.server, ())
-        )
+        applied: FilesApplied | None = batch.cache
+        store = batch.store if applied is None else applied.store(batch.store, batch.options.server, ())
         for subject, item in run_summary.answer_each(
             batch.selection.subjects, lambda subject: fit(store, subject, batch.options)
         ):
@@ -168,10 +158,6 @@ class DeniedPage(Page):
 
     kind = "Denied"
 
-    def __init__(self, options: Options) -> None:
-        super().__init__(options)
-        self._refused_count = 0
-
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The refused workloads of a turn."""
         for subject, item in run_summary.answer_each(
@@ -180,19 +166,18 @@ class DeniedPage(Page):
             if item is None:
                 run_summary.add_answer((), complete=True, negative=False)
                 continue
-            self._refused_count += 1
             draw_whole: Callable[[], Iterable[str]] = partial(
                 render_fit.denied_lines, item, now=batch.options.now, color=self.color, width=self.width
             )
             if self.options.output == "brief":
                 draw_whole = self.brief(render_fit.denied_brief(item, _explain(self.options, subject)))
-            yield ObjectAnswer(subject, item, draw_whole)
+            yield ObjectAnswer(subject, item, draw_whole, note="refused")
             _count(self.options, run_summary, item, negative=True)
 
-    def closing_lines(self, run_summary: RunSummary) -> Iterator[str]:
+    def closing_lines(self, notes: Sequence[str], run_summary: RunSummary) -> Iterator[str]:
         """How many are refused."""
         if run_summary.count and self.options.output not in {"name", "brief"}:
-            yield render_fit.denied_count(self._refused_count, run_summary.count)
+            yield render_fit.denied_count(len(notes), run_summary.count)
 
 
 def _count(options: Options, run_summary: RunSummary, value: QuotaReport | Fit | Denied, *, negative: bool) -> None:

@@ -40,17 +40,11 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
 class DescribePage(Page):
     """Blocks as kubectl describe has them, two empty lines between."""
 
-    def __init__(self, options: Options) -> None:
-        super().__init__(options)
-        self._source: ObjectSource | None = None
-        self._shown_count = 0
-
     def run(
         self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
         """Pods are shown as the source has them, with all of their fields."""
-        self._source = source
-        yield from super().run(request_context, source, inputs, run_summary)
+        return self.run_batches(request_context, source, inputs, run_summary, source)
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """Yield the blocks of some objects; one that cannot be read is missed. Raises UsageError where none can be
@@ -58,34 +52,30 @@ class DescribePage(Page):
         """
         for subject in batch.selection.subjects:
             try:
-                lines = self._lines(batch.store, subject)
+                lines = _object_lines(batch.cache, batch.store, subject)
             except UsageError:
                 raise
             except KresError as error:
                 run_summary.add_error(error)
                 continue
-            block = ["", "", *lines] if self._shown_count else lines
-            self._shown_count += 1
-            yield ObjectAnswer(subject, tuple(lines), partial(iter, block))
+            yield ObjectAnswer(subject, tuple(lines), partial(iter, lines), gap=2)
             run_summary.add_answer((), complete=True, negative=False)
 
-    def _lines(self, store: Store, subject: Subject) -> list[str]:
-        """Raises ClusterError, and UsageError where a source keeps only some of the fields."""
-        ref = subject.ref
-        assert self._source is not None
-        if ref.kind == "Pod":
-            return pod_lines(self._source.raw(ref), events=False)
-        for read in describe_needs(ref):
-            if not store.covered(read).is_known or (
-                read.name and store.get(read.kind, read.name, read.namespace) is None
-            ):
-                lacking = Subject(ObjectRef(read.kind, read.name, read.namespace), BY_KIND[read.kind])
-                raise fault_of(self._source, [lacking])
-        item = store.get(ref.kind, ref.name, ref.namespace)
-        try:
-            return _block(store, item)
-        except Unparsable as fault:
-            raise UsageError(f"{ref}: {fault}", hint="no API server stores such an object") from fault
+
+def _object_lines(source: ObjectSource, store: Store, subject: Subject) -> list[str]:
+    """Raises ClusterError, and UsageError where a source keeps only some of the fields."""
+    ref = subject.ref
+    if ref.kind == "Pod":
+        return pod_lines(source.raw(ref), events=False)
+    for read in describe_needs(ref):
+        if not store.covered(read).is_known or (read.name and store.get(read.kind, read.name, read.namespace) is None):
+            lacking = Subject(ObjectRef(read.kind, read.name, read.namespace), BY_KIND[read.kind])
+            raise fault_of(source, [lacking])
+    item = store.get(ref.kind, ref.name, ref.namespace)
+    try:
+        return _block(store, item)
+    except Unparsable as fault:
+        raise UsageError(f"{ref}: {fault}", hint="no API server stores such an object") from fault
 
 
 def _block(store: Store, item: Any) -> list[str]:

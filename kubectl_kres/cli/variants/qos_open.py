@@ -37,31 +37,29 @@ class OpenPage(Page):
     kind = "QosOpen"
     as_table = True
 
-    def __init__(self, options: Options) -> None:
-        super().__init__(options)
-        self._opening = OpenContainers()
-
     def run(
         self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
     ) -> Iterator[ObjectAnswer]:
         """Yield the rows, once all pods were looked at."""
         del inputs
-        options = self.options
+        options, opening = self.options, OpenContainers()
         for page in pod_pages(request_context, source, options, run_summary, instead="--open looks at pods, not at"):
             for pod in page:
-                self._opening.add(pod)
+                opening.add(pod)
                 run_summary.add_answer((), complete=True, negative=False)
-        opens = [*self._opening.containers()]
+        opens = [*opening.containers()]
         if opens and options.exit_code:
             run_summary.add_answer((), complete=True, negative=True)
         for item in opens:
             yield ObjectAnswer(None, item)
+        if not opens and opening.pods:
+            yield ObjectAnswer(None, None, note=opening.pods)
 
     def table(self, answers: Sequence[ObjectAnswer]) -> Iterable[str]:
         """Return one table, cut to a terminal's width, and the counts."""
-        opens: list[Open] = [answer.report for answer in answers]
+        opens: list[Open] = [answer.report for answer in answers if answer.report is not None]
         if not opens:
-            return [f"all containers of {self._opening.pods} pods have requests and limits"] * bool(self._opening.pods)
+            return [f"all containers of {answer.note} pods have requests and limits" for answer in answers]
         rows = [
             (item.namespace, item.workload, item.container, str(item.pods), ", ".join(item.missing)) for item in opens
         ]

@@ -58,11 +58,9 @@ class PipelineExplainer(Explainer):
                 None,
             )
         elif row:
-            self.page.as_table = options.output in {"text", "wide"}
-            yield (
-                ObjectAnswer(subject, report, row=render.row_of(pipeline_explanation, batch.options.now)),
-                pipeline_explanation.verdict,
-            )
+            in_table = options.output in {"text", "wide"}
+            cells = render.row_of(pipeline_explanation, batch.options.now) if in_table else None
+            yield ObjectAnswer(subject, report, row=cells), pipeline_explanation.verdict
         else:
             yield (
                 ObjectAnswer(
