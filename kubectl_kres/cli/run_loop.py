@@ -423,9 +423,8 @@ def answer(options: Options, query: Query) -> int:
                     sys.stdout.flush()
             print_lines(page.closing_lines(notes, run_summary))
         else:
-            for each in answers:
-                if each.report is not None:
-                    document.add(each.report)
+            for report in reports_of(answers):
+                document.add(report)
             if not run_summary.no_answers:
                 origin = source.store.origin
                 document.write(page.kind, origin, complete=run_summary.complete, kube_version=options.kube_version)
@@ -436,6 +435,11 @@ def _note_each(answers: Iterable[ObjectAnswer], notes: list[Any]) -> Iterator[Ob
     for each in answers:
         notes += notes_of((each,))
         yield each
+
+
+def reports_of(answers: Iterable[ObjectAnswer]) -> Iterator[Any]:
+    """Yield what a document holds."""
+    return (each.report for each in answers if each.report is not None)
 
 
 def notes_of(answers: Iterable[ObjectAnswer]) -> Iterator[Any]:
