@@ -124,7 +124,7 @@ def test_the_data_of_a_config_map_is_kept(expression: str):
     policy = mutating({"patchType": "JSONPatch", "jsonPatch": {"expression": expression}})
     policy["spec"]["matchConstraints"]["resourceRules"] = [rule("configmaps")]
     policies = ([policy], [binding("MutatingAdmissionPolicyBinding")]) if expression else ([], [])
-    world = world_of(space(), mutating_policies=policies, user=ADMIN)
+    world = build_policy_objects(space(), mutating_policies=policies, user=ADMIN)
     sent = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}, "data": {"a": "b"}}
     for (answer,) in (
         create(sent, "ns", NOTHING, Server(), world),
@@ -153,7 +153,7 @@ def test_each_binding_looks_into_its_own_namespace():
     for number, each in enumerate(bindings):
         each["metadata"]["name"] = f"b{number}"
     limits = {"metadata": {"name": "limits", "namespace": "other"}, "data": {"cpu": "200m"}}
-    world = world_of(
+    world = build_policy_objects(
         space(), validating_policies=([policy], bindings), user=ADMIN,
         params=lambda _version, _kind, namespace, _reference: [limits] if namespace == "other" else [],
     )  # fmt: skip
