@@ -103,7 +103,6 @@ _CAPSULE_CLAIM = "capsule internal/controllers/resourcepools/claim_controller.go
 _CAPSULE_HOOKS = "capsule internal/webhook/resourcepool"
 _CAPSULE_MUTATION = "capsule internal/webhook/rules/generic/mutation/workload_resources.go"
 _CAPSULE_PODS = "capsule internal/webhook/rules/pods/validation"
-_CAPSULE_TENANT = "capsule pkg/tenant/rules.go"
 #: What stands for a source where something could not be known and was supposed.
 _SUPPOSED = "assumed, and named in the answer"
 

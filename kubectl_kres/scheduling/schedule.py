@@ -147,11 +147,6 @@ class Scheduling(Struct, frozen=True):
     preemption: Preemption
     sentence: str | None
 
-    @property
-    def is_schedulable(self) -> bool:
-        """Return whether a node is known to take the pod."""
-        return bool(self.answer.feasible)
-
 
 def schedule(
     pod: SchedulingPod, cluster: SchedulingCluster, nominated: Iterable[tuple[str, BoundPod]] = ()

@@ -19,9 +19,6 @@ from kubectl_kres.render.text.data import Item
 from kubectl_kres.reports.common.system import CacheKey
 from kubectl_kres.store.store import Origin
 
-#: What a format that takes a text begins with, as the help shows it.
-FORMS = {"jsonpath": "TEMPLATE", "custom-columns": "SPEC"}
-
 
 class CustomFormat(str):
     """It is ``json`` for all that asks; ``render_document`` returns the text of the document."""

@@ -10,9 +10,6 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import LABEL, Line, Tone, draw
 from kubectl_kres.reports.common.parts import Remedy
 
-#: Lines of an answer at most.
-LINES = 5
-
 
 class Brief(NamedTuple):
     """What the lines say, each as long as it is; empty: there is no such line.

@@ -68,10 +68,6 @@ class PodStates:
         pods = (pod for others in self._states_by_owner.values() for pod, state in others if state.reason == "NoNode")
         return (pod for pod in pods if waits_for_node(pod))
 
-    def running_alone(self, namespace: str) -> int:
-        """Return how many pods that nothing controls run as usual."""
-        return sum(count for (space, kind, _), count in self._running.items() if not kind and namespace in {"", space})
-
 
 def states_in_store(store: Store, namespace: str, now: str) -> PodStates:
     """Return the states of the pods that the store holds; ``namespace`` empty: of all."""

@@ -155,10 +155,6 @@ def _with_classes(analysis: Analysis, lacks_class: Sequence[Outcome]) -> Analysi
     return structs.replace(analysis, policies=structs.replace(analysis.policies, policies=policies))
 
 
-def _mark_shared(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
-    return structs.replace(remedy, text=f"{remedy.text}{words.shared_room_text(refs)}", shared=refs) if refs else remedy
-
-
 def _mark_contested(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
     stays = "; ".join(filter(None, (remedy.stays, words.contested_room_text(refs))))
     return structs.replace(remedy, stays=stays, contested=refs)

@@ -273,15 +273,6 @@ def after_sentences(remedies: Sequence[Remedy], texts: Sequence[str]) -> tuple[R
     return tuple(structs.replace(remedy, text=f"{hand}; then {remedy.text}", by_hand=hand) for remedy in remedies)
 
 
-def in_short(remedies: Sequence[Remedy]) -> str:
-    """Return one line for a list: the first remedy, and that there are others."""
-    if not remedies:
-        return ""
-    more = len(remedies) - 1
-    others = f" (or {more} other way{'s' * (more > 1)})" if more else ""
-    return f"{remedies[0].text}{others}"
-
-
 def raises(policies: Policies, hard: Mapping[Key, int], first: Mapping[Key, int] | None = None) -> Iterator[RaiseQuota]:
     """Yield one edit for each name of a quota to raise to ``hard``; ``first``: to that for the next pod alone."""
     for quota in policies.quotas:

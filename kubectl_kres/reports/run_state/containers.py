@@ -159,11 +159,6 @@ def pod_state(pod: Pod, now: str, events: Sequence[Event] = ()) -> RunState:
     return with_next_step(structs.replace(state, pod=pod.metadata.name), pod.metadata.namespace)
 
 
-def needs_events(pod: Pod, now: str) -> bool:
-    """Return whether events may say why the pod does not start, and its status does not."""
-    return pod_state(pod, now).word in {"starting", "waits"} and bool(pod.spec.node_name)
-
-
 def _pod_state(pod: Pod, now: str, events: Sequence[Event]) -> RunState:
     status, metadata = pod.status, pod.metadata
     if status.phase == "Succeeded" or metadata.deletion_timestamp:

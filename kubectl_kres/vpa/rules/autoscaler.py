@@ -242,12 +242,6 @@ class Autoscaler(Struct, frozen=True):
         policy = self.policy(container)
         return policy is None or policy.limits
 
-    def recommendation_for(self, container: str) -> Recommended | None:
-        """Return what is recommended for a container."""
-        return next(
-            (recommendation for recommendation in self.recommended or () if recommendation.container == container), None
-        )
-
     def first_source(self, amount: BoundedAmount) -> Source:
         """Return what an amount goes back to: a field of the recommendation, or this as a whole for the pod's own
         request.

@@ -6,7 +6,6 @@ Source: cel-go ext/strings.go, ext/formatting.go, apiserver cel/library/regex.go
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -159,7 +158,6 @@ class FormatFault(Exception):
         self.message, self.index = message, index
 
 
-_CLAUSE = re.compile(r"%(?:(%)|(\.?)([0-9]*)(.)?)", re.DOTALL)
 _Formatter = Callable[[str, int | None, int], str]
 
 

@@ -135,8 +135,6 @@ _ARTIFACT = re.compile(r"\$\(steps\.[^.]+\.(?:inputs|outputs)\.[^.)]+\)")
 _ARTIFACTS = "$(step.artifacts.path)"
 _PLAIN = re.compile(r"[\w.-]*")
 
-Judge = Callable[[str], str]
-
 
 def texts(step: Step) -> Iterator[tuple[str, str]]:
     """Yield the texts of a step that may mention variables, by field; those of its mounts come in ``mounts``."""
