@@ -38,6 +38,7 @@ BARE = frozenset(_BARE.split())
 
 #: Functions that were called after a thing that they are of, or after half a sentence.
 _REPLACED = """
+raises
 JudgedPod PolicingScreens _Heedless _as_told _badness _by_message _cut_off _give_way _is_quick _judge _judge_pods
 _judged_variant _left_behind _looked_up _lower_to _made_good _once_there _only_named _only_takes _stricter _suffers
 _tell_bug _tell_trouble _tell_usage _told_alone _told_apart _told_by _told_of _told_whose _unlooked _until_still

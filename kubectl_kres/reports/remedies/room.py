@@ -12,6 +12,7 @@ from kubectl_kres.admission.quota.quota_admission import Key, amounts
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.reports.common.parts import RaiseQuota
 from kubectl_kres.reports.remedies.plans import NEW, build_rollout_plan
 from kubectl_kres.reports.remedies.pods import OwnedPods, PodFaults
 from kubectl_kres.reports.remedies.shape import ResourceField, scale_down, units, write_values, written_value
@@ -181,3 +182,24 @@ def _scale_values(pod: Pod, draft: Draft, side: Side, name: str, most: int) -> I
             stands = written_value(pod, ResourceField(new.path, which, name))
             if now is not None and now.nano > 0 and (before != now or stands is None):
                 yield ResourceField(new.path, which, name), str(now)
+
+
+def build_quota_raises(
+    policies: Policies, hard: Mapping[Key, int], first: Mapping[Key, int] | None = None
+) -> Iterator[RaiseQuota]:
+    """Yield one edit for each name of a quota to raise to ``hard``; ``first``: to that for the next pod alone."""
+    for quota in policies.quotas:
+        for name, before in quota.hard.items():
+            key = quota.name, name
+            if key in hard:
+                next_hard = (first or {}).get(key, before.nano)
+                next_pod = _format_hard(next_hard, before, name) if before.nano < next_hard < hard[key] else ""
+                to = _format_hard(hard[key], before, name)
+                yield RaiseQuota(quota.source.ref, f"{quota.hard_at}[{name}]", name, to, str(before), next_pod)
+
+
+def _format_hard(nano: int, like: Quantity, name: str) -> str:
+    """Return the amount in the notation of the present value; bytes in whole Mi are written as such."""
+    of_bytes = name.endswith(("memory", "storage")) and nano % (2**20 * 10**9) == 0
+    written_decimal = bool(like) and like.nano % 10**15 == 0
+    return str(Quantity(nano, "BinarySI" if of_bytes and not written_decimal else like.format))

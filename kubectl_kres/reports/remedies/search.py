@@ -39,9 +39,9 @@ from kubectl_kres.reports.remedies.engine import RemedySearch, State, changed_po
 from kubectl_kres.reports.remedies.plans import build_rollout_plan, needed_room, plan_of_rival
 from kubectl_kres.reports.remedies.pods import TRIED, OwnedPods, PodFaults, evaluate_pod, find_owned_pods, findings_of
 from kubectl_kres.reports.remedies.rivals import Rivals, find_rivals
-from kubectl_kres.reports.remedies.room import RaisedHard, raised_for, smaller_values
+from kubectl_kres.reports.remedies.room import RaisedHard, build_quota_raises, raised_for, smaller_values
 from kubectl_kres.reports.remedies.shape import Direction, ResourceField, corrected_values, write_values, written_value
-from kubectl_kres.reports.remedies.words import compose_remedy, raises
+from kubectl_kres.reports.remedies.words import compose_remedy
 from kubectl_kres.store.store import Store
 
 #: Refusals for a class that does not exist, and the field of the policies that then counts as not read.
@@ -214,7 +214,7 @@ class PodSearch(RemedySearch[PodTrial]):
             room = trial.missing_room
             # Pods that end later take no room of the next one.
             first = {} if trial.owned_pods.kept else room.first
-            edits = raises(self.policies, room.hard, first)
+            edits = build_quota_raises(self.policies, room.hard, first)
             yield {**state, **{(edit.object, edit.field): edit for edit in edits}}
         if self.counted:
             return

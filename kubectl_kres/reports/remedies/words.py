@@ -7,11 +7,9 @@ from itertools import groupby
 
 from msgspec import structs
 
-from kubectl_kres.admission.quota.quota_admission import Key
-from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.objects import Metadata, ObjectRef
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.quantity import Quantity, parse
+from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.explanation import ContainerValues, ResourceValue, Subject, Verdict
 from kubectl_kres.reports.common.parts import (
     Admits,
@@ -271,25 +269,6 @@ def after_sentences(remedies: Sequence[Remedy], texts: Sequence[str]) -> tuple[R
     if not hand:
         return tuple(remedies)
     return tuple(structs.replace(remedy, text=f"{hand}; then {remedy.text}", by_hand=hand) for remedy in remedies)
-
-
-def raises(policies: Policies, hard: Mapping[Key, int], first: Mapping[Key, int] | None = None) -> Iterator[RaiseQuota]:
-    """Yield one edit for each name of a quota to raise to ``hard``; ``first``: to that for the next pod alone."""
-    for quota in policies.quotas:
-        for name, before in quota.hard.items():
-            key = quota.name, name
-            if key in hard:
-                next_hard = (first or {}).get(key, before.nano)
-                next_pod = _amount(next_hard, before, name) if before.nano < next_hard < hard[key] else ""
-                to = _amount(hard[key], before, name)
-                yield RaiseQuota(quota.source.ref, f"{quota.hard_at}[{name}]", name, to, str(before), next_pod)
-
-
-def _amount(nano: int, like: Quantity, name: str) -> str:
-    """Return the amount in the notation of the present value; bytes in whole Mi are written as such."""
-    of_bytes = name.endswith(("memory", "storage")) and nano % (2**20 * 10**9) == 0
-    written_decimal = bool(like) and like.nano % 10**15 == 0
-    return str(Quantity(nano, "BinarySI" if of_bytes and not written_decimal else like.format))
 
 
 def compose_remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admits, now: int) -> Remedy:

@@ -13,7 +13,8 @@ from kubectl_kres.reports.common.explanation import Subject, Verdict
 from kubectl_kres.reports.common.parts import Edit, Remedy
 from kubectl_kres.reports.pod.verdict import verdict_of
 from kubectl_kres.reports.remedies.engine import RemedySearch, State, changed_policies, with_moved_bound
-from kubectl_kres.reports.remedies.words import join_words, raises
+from kubectl_kres.reports.remedies.room import build_quota_raises
+from kubectl_kres.reports.remedies.words import join_words
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun
 from kubectl_kres.tekton.reports.remedies.claim_remedies import claim_remedies
@@ -123,7 +124,7 @@ class _AssistantSearch(RemedySearch[Sequence[Assistant]]):
             draft = next((outcome.draft for outcome in assistant.outcomes if outcome.draft is not None), None)
             if draft is not None:
                 price = with_price(price, sum_price(charges(quota_request(assistant.pod, draft), quotas)))
-        raised = raises(self.world.policies, required_hard(quotas, price))
+        raised = build_quota_raises(self.world.policies, required_hard(quotas, price))
         return {**state, **{(edit.object, edit.field): edit for edit in raised}}
 
     def _change_world(self, state: State) -> RunNamespace:

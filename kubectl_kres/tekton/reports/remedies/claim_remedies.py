@@ -23,7 +23,8 @@ from kubectl_kres.reports.remedies.engine import (
     with_moved_bound,
     with_storage,
 )
-from kubectl_kres.reports.remedies.words import BECAUSE, raises
+from kubectl_kres.reports.remedies.room import build_quota_raises
+from kubectl_kres.reports.remedies.words import BECAUSE
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.rules.controller.workspace_claims import ClaimAnswer, WorkspaceClaim, find_refused_claims
@@ -88,7 +89,7 @@ class _ClaimSearch(RemedySearch[Sequence[ClaimAnswer]]):
             price = self._price([with_default_class(claim.claim, policies) for claim in self.claims], policies.quotas)
         except Unparsable:
             return
-        raised = raises(policies, quota_admission.required_hard(policies.quotas, price))
+        raised = build_quota_raises(policies, quota_admission.required_hard(policies.quotas, price))
         yield {**state, **{(edit.object, edit.field): edit for edit in raised}}
         # Runs whose claims hold nothing of what is short are left out.
         gone = self.find_fewest_parts([(ref, DeleteObject(ref)) for ref in [*self.ended_runs][:_MOST_RUNS]])

@@ -22,7 +22,8 @@ from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.parts import CreateObject, Edit, RaiseQuota, Remedy, SetBound, SetConfig, SetValue
 from kubectl_kres.reports.remedies.engine import RemedySearch, State, changed_policies
 from kubectl_kres.reports.remedies.pods import findings_of, lacks_only_room, largest_amounts
-from kubectl_kres.reports.remedies.words import for_new_run, raises
+from kubectl_kres.reports.remedies.room import build_quota_raises
+from kubectl_kres.reports.remedies.words import for_new_run
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.reports.config import config_map
 from kubectl_kres.tekton.reports.remedies.run_values import RunCase, RunField
@@ -163,7 +164,10 @@ class RunSearch(RemedySearch[RunTrial]):
 
     def with_room(self, state: State) -> State:
         """Return the state with quotas raised to what it needs."""
-        return {**state, **{(edit.object, edit.field): edit for edit in raises(self.policies, self.trial(state).hard)}}
+        return {
+            **state,
+            **{(edit.object, edit.field): edit for edit in build_quota_raises(self.policies, self.trial(state).hard)},
+        }
 
     def edits(self, state: State) -> Iterator[Edit]:
         """Yield quotas, defaults, the configuration, and the values of Task and run."""
