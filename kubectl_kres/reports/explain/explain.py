@@ -45,7 +45,7 @@ from kubectl_kres.reports.common.system import (
 )
 from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.reports.pod import events
-from kubectl_kres.reports.pod.events import blocking_event, state_of
+from kubectl_kres.reports.pod.events import blocking_event, not_running_reason
 from kubectl_kres.reports.pod.manifest_source import find_manifest
 from kubectl_kres.reports.pod.needs import list_read_requests, node_needs
 from kubectl_kres.reports.pod.pod_claims import add_charges, with_account
@@ -478,7 +478,7 @@ def _quota_costs(analysis: Analysis, draft: Draft | None, options: EvaluationOpt
 
 def _state(store: Store, subject: Subject) -> str:
     ref = subject.ref
-    return state_of(ref.kind, store.get(ref.kind, ref.name, ref.namespace)) if subject.raw is None else ""
+    return not_running_reason(ref.kind, store.get(ref.kind, ref.name, ref.namespace)) if subject.raw is None else ""
 
 
 def _demands(manifest: PodManifest, policies: Policies, draft: Draft | None) -> tuple[Demand, ...]:

@@ -23,7 +23,7 @@ from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.system import object_behind
 from kubectl_kres.reports.explain.explain import analyse, analysis_of, list_unseen, verdict_and_sentences
 from kubectl_kres.reports.explain.object_state import object_state
-from kubectl_kres.reports.pod.events import ready_text, state_of, waiting_pod
+from kubectl_kres.reports.pod.events import not_running_reason, ready_text, waiting_pod
 from kubectl_kres.reports.pod.manifest_source import find_live_manifest, find_maker
 from kubectl_kres.reports.pod.needs import PodOrigin, pod_origin
 from kubectl_kres.reports.pod.resource_view import instance_key, signature
@@ -90,7 +90,7 @@ class Outlines:
             outline,
             subject=ref,
             ready=ready_text(ref.kind, stored, run_state),
-            state=state_of(ref.kind, stored) or outline.state,
+            state=not_running_reason(ref.kind, stored) or outline.state,
             run_state=run_state,
             nodes=self._nodes(ref, stored) if run_state is not None and run_state.reason == "NoNode" else None,
         )

@@ -307,14 +307,14 @@ def _ready_of_workload(kind: str, workload: Workload) -> str:
     return ""
 
 
-def state_of(kind: str, value: object) -> str:
+def not_running_reason(kind: str, value: object) -> str:
     """Return why it does not run, or that it is suspended or paused; empty where all is as usual."""
     if isinstance(value, Pod):
-        return _state_of_pod(value)
-    return _state_of_workload(kind, value) if isinstance(value, Workload) else ""
+        return _pod_reason(value)
+    return _workload_reason(kind, value) if isinstance(value, Workload) else ""
 
 
-def _state_of_workload(kind: str, workload: Workload) -> str:
+def _workload_reason(kind: str, workload: Workload) -> str:
     if workload.spec.suspend:
         return "suspended (spec.suspend)"
     if kind == "Deployment" and workload.spec.paused:
@@ -330,7 +330,7 @@ def _state_of_workload(kind: str, workload: Workload) -> str:
     return ""
 
 
-def _state_of_pod(pod: Pod) -> str:
+def _pod_reason(pod: Pod) -> str:
     """Return the STATUS of kubectl get; empty for a usual one. Source: kubectl printers/internalversion printPod."""
     status = pod.status
     if status.reason:

@@ -15,7 +15,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.pod.qos import quality_lines, short
 from kubectl_kres.render.text.line import Line, Tone, age_text, tone_lines, wrap_text
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.pod.events import pod_facts, state_of
+from kubectl_kres.reports.pod.events import not_running_reason, pod_facts
 from kubectl_kres.reports.qos.qos_open import missing_limits
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_report import PodQos
@@ -200,7 +200,7 @@ def _creation_time(row: PodRow) -> float | None:
 
 def _state_reason(row: PodRow) -> str:
     """Return why the pod does not run, or why it ended; empty for a pod that runs normally."""
-    return state_of("Pod", row.pod).partition(" (")[0]
+    return not_running_reason("Pod", row.pod).partition(" (")[0]
 
 
 def _state(row: PodRow) -> str:
