@@ -444,7 +444,8 @@ class Browse(TablePane):
         """Return why no row is seen, in a sentence; empty where that is not known."""
         hidden, namespace_text = len(self.table.view.rows), f" in {self._namespace}" if self._namespace else ""
         if hidden and self._filter:
-            return f'filter "{safe_text(self._filter)}" hides {hidden} rows (esc)'
+            hide = "hides" if not self._faults else "and ctrl-z (faults only) hide"
+            return f'filter "{safe_text(self._filter)}" {hide} {hidden} rows (esc)'
         if hidden and self._faults:
             return f"none of {hidden} rows has a fault (ctrl-z shows all)"
         if self._is_reading:
