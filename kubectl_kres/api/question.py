@@ -21,12 +21,11 @@ from kubectl_kres.documents import yaml_text
 from kubectl_kres.documents.scalar import Number
 from kubectl_kres.errors import InputError, UsageError
 from kubectl_kres.manifests.manifest import Manifest
-from kubectl_kres.manifests.overlay import counted_kind, is_always_counted, overlay
+from kubectl_kres.manifests.overlay import counted_kind, is_always_counted, overlay, workload_kind_of
 from kubectl_kres.manifests.read import drop_unversioned, raise_faults, read
 from kubectl_kres.manifests.typed_manifest import decode_manifest, kind_of
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.system import answers_about, makes_one_pod, require_answers
 from kubectl_kres.reports.namespace.counted_object import is_counted
@@ -264,11 +263,7 @@ def _of_name(reading: ReadObjects, text: str, space: str, takes: Callable[[Kind]
 
 def _of_manifest(manifest: Manifest) -> Subject:
     """Raises InputError at the first field of a wrong type."""
-    kind = kind_of(manifest)
-    if kind is None:
-        group, _, version = manifest.api_version.rpartition("/")
-        name = manifest.kind.lower()
-        kind = Kind(manifest.kind, (f"{name}s", name), group, version, struct=Workload)
+    kind = workload_kind_of(manifest)
     decode_manifest(manifest, kind)
     locate = None if manifest.file == _PASSED else manifest.position_text
     return Subject(manifest.ref, kind, manifest.raw, manifest.file, locate)

@@ -16,13 +16,12 @@ from typing import Any, Final, cast
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.target_version import server_from_flags
 from kubectl_kres.cli.program import module_of
-from kubectl_kres.cli.run_loop import Plan, RunContext, RunSummary
+from kubectl_kres.cli.run_loop import Plan, RunContext, RunSummary, reports_of
 from kubectl_kres.cli.source.object_source import open_source
 from kubectl_kres.cli.system import FleetReport, systems
 from kubectl_kres.errors import Exit, KresError
-from kubectl_kres.fleet.line import encode
 from kubectl_kres.fleet.rows import Summary, open_writer
-from kubectl_kres.fleet.status import ClusterStatus, FleetState, state_of
+from kubectl_kres.fleet.status import ClusterStatus, FleetState, encode, state_of
 from kubectl_kres.fleet.task import FleetTask, answer_task, serve, task_of
 from kubectl_kres.snapshot.read import header
 from kubectl_kres.store.store import Origin
@@ -118,8 +117,8 @@ def _answer(task: FleetTask, notes: list[str]) -> ClusterStatus:
         open_source(options, query.unread) as (source, inputs),
         open_writer(task.file, task.part, task.format, summary.row) as write,
     ):
-        for answer in page.run(context, source, inputs, run_summary):
-            rows = list(summary.add(answer.report))
+        for report in reports_of(page.run(context, source, inputs, run_summary)):
+            rows = list(summary.add(report))
             count += len(rows)
             write(rows)
         code = run_summary.code(source)

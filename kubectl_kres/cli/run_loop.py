@@ -138,14 +138,14 @@ class RunSummary:
         for error in value.errors:
             self.add_error(error)
         self.note_unread(value.unseen, complete=not any(failed_read.required for failed_read in value.unseen))
-        self._note_optional([failed_read for failed_read in value.unseen if not failed_read.required])
+        self.note_optional([failed_read for failed_read in value.unseen if not failed_read.required])
         self.listed = self.listed and value.listed
         self.kinds_left_out += value.left_out
         if value.reason:
             self.note(value.reason)
             self._reason_noted = True
 
-    def _note_optional(self, missed: Sequence[FailedRead]) -> None:
+    def note_optional(self, missed: Sequence[FailedRead]) -> None:
         """Report in one line what could not be read and only adds to the answer."""
         if missed:
             kinds = " and ".join(dict.fromkeys(f"{failed_read.kind} objects" for failed_read in missed))
@@ -287,9 +287,11 @@ class Page:
     """The base of the pages of commands, which make reports and draw them. A page keeps nothing of its answers.
 
     ``kind``: the kind of the document. ``as_table``: all reports are drawn together, as one table.
+    ``names_refused_policies``: a LimitRange or quota of the files that no server stores is missing in the answers.
     """
 
     kind: ClassVar[str] = ""
+    names_refused_policies: ClassVar[bool] = False
     as_table = False
     #: Rows of a table that wait for more: beyond them it is drawn in pieces. 0: all wait.
     most_rows: ClassVar[int] = 0
@@ -356,6 +358,8 @@ class Page:
             run_summary.add_selection(item)
             many = item.listed or len(item.subjects) + len(item.errors) > 1
             yield from self.reports(AnswerBatch(source.store, item, options, many, cache), run_summary)
+        if self.names_refused_policies and options is not None:
+            inputs.mistyped.extend(inputs.refused_policies(options.server))
         run_summary.leaves_out(inputs.left_out)
         run_summary.complete = run_summary.complete and not source.skipped
 
@@ -419,9 +423,8 @@ def answer(options: Options, query: Query) -> int:
                     sys.stdout.flush()
             print_lines(page.closing_lines(notes, run_summary))
         else:
-            for each in answers:
-                if each.report is not None:
-                    document.add(each.report)
+            for report in reports_of(answers):
+                document.add(report)
             if not run_summary.no_answers:
                 origin = source.store.origin
                 document.write(page.kind, origin, complete=run_summary.complete, kube_version=options.kube_version)
@@ -432,6 +435,11 @@ def _note_each(answers: Iterable[ObjectAnswer], notes: list[Any]) -> Iterator[Ob
     for each in answers:
         notes += notes_of((each,))
         yield each
+
+
+def reports_of(answers: Iterable[ObjectAnswer]) -> Iterator[Any]:
+    """Yield what a document holds."""
+    return (each.report for each in answers if each.report is not None)
 
 
 def notes_of(answers: Iterable[ObjectAnswer]) -> Iterator[Any]:

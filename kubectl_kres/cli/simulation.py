@@ -17,19 +17,20 @@ from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import ClusterError, InputError, UsageError
 from kubectl_kres.manifests.manifest import Manifest, first_lines
-from kubectl_kres.manifests.overlay import holds_template
+from kubectl_kres.manifests.overlay import holds_template, split_templates, workload_kind_of
 from kubectl_kres.manifests.read import LISTED, raise_faults, read
 from kubectl_kres.manifests.typed_manifest import decode_manifest, kind_of
 from kubectl_kres.model.admission_objects import kind_name, parameter_kind
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod_places import is_followed, unique_kind_name
+from kubectl_kres.model.workload import template_in
 from kubectl_kres.reports.changes.combined_answer import Files, steps_of
 from kubectl_kres.reports.changes.given_steps import FIRST, GivenStep, is_helm_test, policies_of
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, Evict, Patch, ScaleStep, key_of_step, strategic_merge
 from kubectl_kres.simulate.cluster import PlacedStep
 from kubectl_kres.simulate.live import raw_of
-from kubectl_kres.simulate.plugins import Parameters, parameters_of
+from kubectl_kres.simulate.plugins import POLICIES, Parameters, parameters_of
 from kubectl_kres.simulate.state import AUTOSCALER
 from kubectl_kres.store.store import Store
 
@@ -47,9 +48,16 @@ _IDENTITY = frozenset({("kind",), ("apiVersion",), ("metadata", "name"), ("metad
 
 
 def sort_by_kind(manifests: Iterable[Manifest]) -> list[Manifest]:
-    """Return the objects in the order of kinds, those of one kind as they stand."""
+    """Return the objects in the order of kinds, those of one kind as they stand; what policies take parameters from
+    stands before them.
+    """
+    all_manifests = list(manifests)
     order = {kind: index for index, kind in enumerate(FIRST)}
-    return sorted(manifests, key=lambda manifest: order.get(unique_kind_name(manifest.raw), len(FIRST)))
+    parameters = dict.fromkeys(
+        ("ConfigMap", *parameters_of(item.raw for item in all_manifests).versions), order[POLICIES[0]]
+    )
+    order = {**parameters, **order}
+    return sorted(all_manifests, key=lambda manifest: order.get(unique_kind_name(manifest.raw), len(FIRST)))
 
 
 def given_steps(
@@ -83,14 +91,22 @@ def _of_files(paths: Sequence[str], options: Options, stdin: Any) -> Iterator[Gi
         print_stderr(f"Warning: {note.message}")
     for manifest, line in zip(manifests, first_lines(manifests), strict=True):
         kind = kind_of(manifest)
-        if kind is not None:
-            decode_manifest(manifest, kind)
+        _decode(manifest, kind)
         label = f"{manifest.file}:{line}" if line else manifest.file
         name = manifest.ref.name
         if not name:
             raise manifest.fault("an object needs a name", ("metadata",))
         raw = {**manifest.raw, "kind": unique_kind_name(manifest.raw)}
         yield GivenStep(Apply(raw, kept=True, label=label), kind, manifest.namespace, label)
+
+
+def _decode(manifest: Manifest, kind: Kind | None) -> None:
+    """Raises InputError at the first field of a wrong type, also in a template of a kind that no table has."""
+    if kind is not None:
+        decode_manifest(manifest, kind)
+    elif holds_template(manifest) or template_in(manifest.raw) is not None:
+        for part in split_templates(manifest):
+            decode_manifest(part, workload_kind_of(part))
 
 
 def _object(text: str, flag: str, kind: Callable[[str], Kind]) -> tuple[Kind, str]:
@@ -335,13 +351,13 @@ def _objects(inputs: Input, counted: Collection[ObjectRef]) -> Iterator[tuple[An
 
 
 def _fits(manifest: Manifest, kind: Kind | None) -> bool:
-    """Return whether a policy object can be decoded; why not is a fault of the input, said once. What makes pods is
-    answered for by the server, whatever it holds.
+    """Return whether the object can be decoded; why not is a fault of the input, said once. For what makes pods and is
+    of the server's own kinds the server answers, whatever it holds.
     """
-    if kind is None or holds_template(manifest):
+    if kind is not None and kind.api_version == manifest.api_version and holds_template(manifest):
         return True
     try:
-        decode_manifest(manifest, kind)
+        _decode(manifest, kind)
     except InputError:
         return False
     return True

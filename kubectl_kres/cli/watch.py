@@ -28,6 +28,7 @@ from kubectl_kres.cli.run_loop import (
     draw_answers,
     notes_of,
     prepare_run,
+    reports_of,
 )
 from kubectl_kres.cli.source.live import LiveSource, open_live
 from kubectl_kres.cli.source.object_source import Input, current_time
@@ -283,9 +284,8 @@ class _Loop:
         if self._options.output in DOCUMENTS:
             if not value.run_summary.no_answers:
                 with Items(self._options.output) as items:
-                    for answer in answers:
-                        if answer.report is not None:
-                            items.add(answer.report)
+                    for report in reports_of(answers):
+                        items.add(report)
                     origin, asked = self._source.store.origin, self._options.kube_version
                     complete = value.run_summary.complete
                     items.write(value.page.kind, origin, complete=complete, kube_version=asked, file=out)

@@ -15,8 +15,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from kubectl_kres.errors import Unreachable, UsageError
-from kubectl_kres.fleet.line import encode
-from kubectl_kres.fleet.status import ClusterStatus
+from kubectl_kres.fleet.status import ClusterStatus, encode
 from kubectl_kres.fleet.task import FleetTask, status_of
 
 SCHEME: Final = "dask://"

@@ -13,9 +13,8 @@ from msgspec import Struct
 from kubectl_kres import __version__
 from kubectl_kres.errors import UsageError
 from kubectl_kres.fleet.clusters import FleetCluster, stamp
-from kubectl_kres.fleet.line import decode, encode
 from kubectl_kres.fleet.rows import ENDINGS
-from kubectl_kres.fleet.status import ClusterStatus
+from kubectl_kres.fleet.status import ClusterStatus, decode, encode
 
 #: Bytes of a file's name, without ending; file systems take 255.
 _LONGEST = 180

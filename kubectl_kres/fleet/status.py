@@ -1,9 +1,13 @@
-"""What became of one cluster: its row of the table."""
+"""The status of one cluster: its row of the table, and the line of JSON as which it is kept and passed on."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, Literal, get_args
+from typing import Final, Literal, TypeVar, get_args
+
+import msgspec
+from msgspec import Struct
 
 from kubectl_kres import errors
 from kubectl_kres.quantity import parse
@@ -119,3 +123,28 @@ def exit_code(cluster_statuses: Sequence[ClusterStatus], *, allow_partial: bool,
         if negative and any(cluster_status.negative for cluster_status in cluster_statuses)
         else errors.Exit.ANSWERED
     )
+
+
+T = TypeVar("T")
+
+_ENCODER: Final = msgspec.json.Encoder()
+#: How a byte of a path that is no UTF-8 is written: half a surrogate pair, which msgspec neither writes nor reads.
+_HALF: Final = b"\\ud"
+
+
+def encode(value: Struct) -> bytes:
+    """Return one line, with its line feed. A path may hold any bytes."""
+    try:
+        return _ENCODER.encode(value) + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(msgspec.to_builtins(value)).encode() + b"\n"
+
+
+def decode(line: bytes, decoder: msgspec.json.Decoder[T]) -> T:
+    """Return what ``encode`` wrote. Raises msgspec.MsgspecError."""
+    if _HALF not in line:
+        return decoder.decode(line)
+    try:
+        return msgspec.convert(json.loads(line), decoder.type)
+    except (ValueError, RecursionError) as error:
+        raise msgspec.DecodeError(str(error)) from error

@@ -15,8 +15,7 @@ from typing import IO, Any, Final
 
 import msgspec
 
-from kubectl_kres.fleet.line import encode
-from kubectl_kres.fleet.status import ClusterStatus
+from kubectl_kres.fleet.status import ClusterStatus, encode
 from kubectl_kres.fleet.task import FleetTask, status_of
 
 #: Seconds until a thread has noticed that its process was killed.

@@ -14,8 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres import __version__
-from kubectl_kres.fleet.line import decode, encode
-from kubectl_kres.fleet.status import ClusterStatus
+from kubectl_kres.fleet.status import ClusterStatus, decode, encode
 
 
 class FleetTask(Struct, frozen=True):

@@ -18,7 +18,7 @@ from kubectl_kres.model.admission_objects import is_secret, kind_name, parameter
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.pod_places import parts_of, unique_kind_name
 from kubectl_kres.model.quota_objects import CountedObject
-from kubectl_kres.model.workload import template_in
+from kubectl_kres.model.workload import Workload, template_in
 from kubectl_kres.store.store import Store
 
 #: Kinds of every cluster that quotas merely count.
@@ -59,7 +59,7 @@ def overlay(
             strict = explicit and (kind is None or kind.listed)
             placed = _set_namespace(manifest, kind, namespace, explicit=strict)
             if makes_pods:
-                workloads += _split_templates(placed)
+                workloads += split_templates(placed)
             elif kind is not None:
                 named = _with_name(placed, index)
                 written = named.raw if any(kind.group == system.group for system in systems()) else None
@@ -136,7 +136,15 @@ def holds_template(manifest: Manifest) -> bool:
     return result is not None and isinstance(result[1]["spec"]["containers"], list)
 
 
-def _split_templates(manifest: Manifest) -> list[Manifest]:
+def workload_kind_of(manifest: Manifest) -> Kind:
+    """Return the kind of an object that makes pods; one that no table has is a workload, or what is called so."""
+    group, _, version = manifest.api_version.rpartition("/")
+    name = manifest.kind.lower()
+    struct = kinds.BY_KIND[manifest.kind].struct if manifest.kind in MAKES_PODS else Workload
+    return kind_of(manifest) or Kind(manifest.kind, (f"{name}s", name), group, version, struct=struct)
+
+
+def split_templates(manifest: Manifest) -> list[Manifest]:
     """Return the object itself; of a kind that holds several templates elsewhere one for each, as if it were alone."""
     parts = parts_of(manifest.raw)
     if parts is None:

@@ -263,9 +263,12 @@ def _objects(
     if not isinstance(value, dict):
         faults.append(manifest.fault(f"an object was expected, not {describe_json_type(value)}"))
         return
-    kind = value.get("kind")
-    if not isinstance(kind, str) or not kind:
+    kind, version = value.get("kind"), value.get("apiVersion")
+    if not kind or describe_json_type(kind) != "a string":
         faults.append(manifest.fault("Object 'Kind' is missing", ("kind",)))
+    elif version is not None and describe_json_type(version) != "a string":
+        text = f"apiVersion: a string was expected, not {describe_json_type(version)}"
+        faults.append(manifest.fault(text, ("apiVersion",)))
     elif kind.endswith("List") and "items" in value:
         yield from _items(manifest, faults)
     elif fault := _find_metadata_fault(manifest):

@@ -290,7 +290,7 @@ def _slots(stored: Mapping[str, Any]) -> list[Slot]:
         limits, requests = (
             {name: parse(str(value)) for name, value in (resources.get(side) or {}).items()} for side in SIDES
         )
-        result.append(Slot(f"spec.containers[{index}]", item["name"], "container", limits, requests))
+        result.append(Slot(f"spec.containers[{index}]", item.get("name", ""), "container", limits, requests))
     return result
 
 
@@ -298,7 +298,7 @@ def _with_resources(
     pod: dict[str, Any], stored: Mapping[str, Any], more: Mapping[str, Mapping[str, Any]] | None = None
 ) -> dict[str, Any]:
     """Return the pod with the resources of a shape, by container, and with ``more`` of them over those."""
-    by_name = {item["name"]: item.get("resources") or {} for item in stored.get("containers") or ()}
+    by_name = {item.get("name", ""): item.get("resources") or {} for item in stored.get("containers") or ()}
     containers = []
     for item in pod["spec"].get("containers") or ():
         resources_of_shape = by_name.get(item.get("name"), item.get("resources") or {})

@@ -186,7 +186,8 @@ class _Reading:
         for pod in pods:
             spec = msgspec.to_builtins(pod.spec, enc_hook=str)
             additions = {
-                group: [item for item in spec.get(group) or () if item["name"] not in computed] for group in _WIRE
+                group: [item for item in spec.get(group) or () if item.get("name", "") not in computed]
+                for group in _WIRE
             }
             counts[_ENCODE([[{**item, "image": ""} for item in additions[group]] for group in _WIRE])].append(additions)
         alike = sorted(counts.values(), key=len, reverse=True)
@@ -423,7 +424,7 @@ class _Reading:
 
 
 def _names(spec: Mapping[str, Any]) -> set[str]:
-    return {str(item["name"]) for group in _WIRE for item in spec.get(group) or ()}
+    return {str(item.get("name", "")) for group in _WIRE for item in spec.get(group) or ()}
 
 
 def _names_in(spec: PodSpec) -> set[str]:

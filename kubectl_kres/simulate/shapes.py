@@ -144,7 +144,7 @@ def shape_fields(stored: Mapping[str, Any]) -> dict[str, Any]:
     for key in ("containers", "initContainers"):
         if spec.get(key):
             shown[key] = [
-                {"name": container["name"], "resources": _select_sides(container.get("resources"))}
+                {"name": container.get("name", ""), "resources": _select_sides(container.get("resources"))}
                 for container in spec[key]
             ]
     for key in ("resources", "overhead", "priorityClassName"):

@@ -104,11 +104,11 @@ class Areas:
 
     def _ask_nodes(self) -> None:
         """Take down what nodes say of the first pod that waits for one."""
-        from kubectl_kres.reports.scheduling.report import report_nodes  # noqa: PLC0415 - only where a pod waits
+        from kubectl_kres.reports.scheduling.report import nodes_in_list  # noqa: PLC0415 - only where a pod waits
 
         pod, session = self._pods_to_place()[0], self._session
-        reported = report_nodes(session.store, pod, session.evaluation_options.server.version[1])
-        self._nodes[_pod_key(pod)] = pod.metadata.resource_version, reported[0] if reported is not None else None
+        reported = nodes_in_list(session.store, pod, session.evaluation_options.server.version[1])
+        self._nodes[_pod_key(pod)] = pod.metadata.resource_version, reported
 
     def _with_nodes(self, problem: Problem) -> Problem:
         """Return the problem with what nodes say to its pod that waits for one, where that is known."""

@@ -6,7 +6,7 @@ import ast
 
 from architecture.modules import modules, trees
 
-FILES, LINES, IMPORTS = 622, 600, 0.068
+FILES, LINES, IMPORTS = 620, 600, 0.068
 
 
 def test_files_are_few_and_short():

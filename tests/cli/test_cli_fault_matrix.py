@@ -201,3 +201,25 @@ def test_a_watch_that_is_to_wait_long_is_told_at_once(kres: Kres, whole: Api, se
     assert re.search(r"may be out of date since \d\d:\d\d:\d\d; the server asks to wait \d+ seconds", result.err)
     assert f"the next try is in {min(seconds, 60)}: it says 429" in result.err
     assert "inf" not in result.err
+
+
+@pytest.mark.parametrize("plural", ["resourcepools", "resourcepoolclaims"])
+def test_check_names_what_of_the_cluster_failed(kres: Kres, whole: Api, plural: str) -> None:
+    """It looks no further than what answers, and no command is proposed for objects that nobody saw."""
+    whole.faults = {plural: FAULTS["200 html"]}
+    found = json.loads(kres("check --fail-on never -o json").out)["items"]
+    (unread,) = [each for each in found if each["code"] == "KRES901"]
+    assert "not JSON" in unread["message"] and not unread.get("commands")
+    assert "The answer is given without ResourcePool" in kres("check --fail-on never --ignore KRES9").err
+    whole.faults = {plural: FAULTS["403 status"]}
+    found = json.loads(kres("check --fail-on never -o json").out)["items"]
+    assert not [each for each in found if each["code"] == "KRES901"]
+
+
+def test_fit_names_the_policies_that_it_could_not_read(kres: Kres, whole: Api) -> None:
+    whole.faults = {"validatingadmissionpolicybindings": FAULTS["200 html"]}
+    found = kres("quota --fit deploy/web -o json")
+    (item,) = json.loads(found.out)["items"]
+    assert item["verdict"]["outcome"] == "admitted-as-far-as-seen"
+    assert [each["kind"] for each in item["unseen"]] == ["ValidatingAdmissionPolicyBinding"]
+    assert "unread          ValidatingAdmissionPolicyBinding" in kres("quota --fit deploy/web").out

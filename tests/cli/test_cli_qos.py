@@ -182,4 +182,5 @@ def test_a_quantity_that_does_not_parse(kres: Kres, file):
     code, out, err = kres(f"qos --offline -f {file(deployment('bad', 'x'))}")
     assert (code, out) == (2, "")
     assert err.splitlines()[1] == f"kubectl kres explain -f {file(deployment('bad', 'x'))} --offline"
-    assert err.startswith("error: Deployment/bad: no class, since a quantity cannot be parsed\n")
+    text = "1:1: Deployment/bad: no class, since a quantity cannot be parsed"
+    assert err.splitlines()[0] == f"error: {file(deployment('bad', 'x'))}:{text}"

@@ -390,6 +390,23 @@ def test_parameters_of_policies_that_steps_change(
     assert (code, out[: len(head)], err) == (int(head == "Refused steps"), head, "")
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_parameters_of_a_file_are_there_before_its_pods(kres: Kres, tmp_path: Path, first: bool):
+    """Wherever they stand in it, as Helm orders them; each pod is judged by that of its own namespace."""
+    pods = [
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": space},
+         "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        for space in ("shop", "ci")
+    ]  # fmt: skip
+    given = [config("2", "shop"), config("1", "ci")]
+    policies = taking_parameters(CONFIG, OF_CONFIG)
+    file = as_yaml(tmp_path, *(given if first else ()), *policies, *pods, *(() if first else given))
+    code, out, _ = kres(f"simulate --offline -f {file}")
+    assert code == 1 and "not computed" not in out
+    assert "Pod/p in shop" in out and "denied request: not with limits" in " ".join(out.split())
+    assert "apply Pod/p in ci" not in out and "ci  Pod/p  new: 1 of 1 pod" in out
+
+
 def test_a_parameter_in_another_namespace_and_in_none(kres: Kres, tmp_path: Path):
     """What a binding names elsewhere decides about the pods of all namespaces that are looked at."""
     file = as_yaml(tmp_path, *taking_parameters(CONFIG, OF_CONFIG, namespace="kube-system"), config("2", "kube-system"))

@@ -177,6 +177,8 @@ def _pruned(whole: Mapping[str, Any]) -> dict[str, Any]:
         out["spec"] = {**spec, "template": shown}
     elif kind in ("ResourceQuota", "LimitRange", "Tenant") and "spec" in whole:
         out["spec"] = whole["spec"]
+    elif kind == "ConfigMap" and "data" in whole:
+        out["data"] = whole["data"]
     return out
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kubectl_kres.cli.fleet import answer_line
 from kubectl_kres.fleet.dask_engine import on_dask
-from kubectl_kres.fleet.line import encode
+from kubectl_kres.fleet.status import encode
 from kubectl_kres.fleet.task import task_of
 
 

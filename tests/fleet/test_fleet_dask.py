@@ -17,8 +17,7 @@ from cli.running import ended
 from fleet.conftest import Fleet, documented, rows
 
 from kubectl_kres import __version__
-from kubectl_kres.fleet.line import encode
-from kubectl_kres.fleet.status import ClusterStatus
+from kubectl_kres.fleet.status import ClusterStatus, encode
 from kubectl_kres.fleet.task import FleetTask, status_of
 from kubectl_kres.snapshot import read as demo
 

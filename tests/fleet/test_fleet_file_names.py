@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from fleet.conftest import Fleet, documented
 
-from kubectl_kres.fleet.line import encode
-from kubectl_kres.fleet.status import ClusterStatus
+from kubectl_kres.fleet.status import ClusterStatus, encode
 from kubectl_kres.fleet.supervisor import run_tasks
 from kubectl_kres.fleet.task import FleetTask, status_of, task_of
 from kubectl_kres.snapshot import read as demo

@@ -121,20 +121,20 @@ def _sound(random: Random) -> dict[str, Any]:
     return {"apiVersion": version, "kind": kind, "metadata": metadata, **copy.deepcopy(rest)}
 
 
-def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
     """Every container of a value, with each of its keys."""
     pairs = list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ())
     for key, inner in pairs:
         yield value, key
-        yield from _places(inner)
+        yield from places(inner)
 
 
 def altered(random: Random, item: dict[str, Any]) -> dict[str, Any]:
     for _ in range(random.choice((0, 1, 1, 1, 2, 3, 6))):
-        places = list(_places(item))
-        if not places:
+        found = list(places(item))
+        if not found:
             break
-        container, key = random.choice(places)
+        container, key = random.choice(found)
         deed = random.random()
         if deed < 0.6:
             container[key] = copy.deepcopy(random.choice(VALUES))

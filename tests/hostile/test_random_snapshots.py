@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -46,18 +47,27 @@ _HEAD, *_PAGES, _END = demo_path().read_bytes().splitlines(keepends=True)
 def damaged(seed: int) -> bytes:
     """The demo with one to four objects altered, of kinds that are read whole, and a checksum of all that."""
     random = Random(seed)
-    pages: list[Any] = [json.loads(page) for page in _PAGES]
+    pages = demo_pages()
     whole = [at for at, page in enumerate(pages) if "/" not in page["kind"] and page["items"]]
     for at in random.choices(whole, k=random.randint(1, 4)):
         items = pages[at]["items"]
         place = random.randrange(len(items))
         items[place] = altered(random, items[place])
+    return of_pages(pages, whole)
+
+
+def of_pages(pages: list[Any], changed: Iterable[int]) -> bytes:
+    """The demo with other pages, under a checksum that is right."""
     lines = list(_PAGES)
-    for at in whole:
+    for at in changed:
         lines[at] = json.dumps(pages[at], separators=(",", ":")).encode() + b"\n"
     text = b"".join([_HEAD, *lines])
     end = _END.rpartition(CRC)[0] + CRC
     return text + end + b"%d}\n" % zlib.crc32(end, zlib.crc32(text))
+
+
+def demo_pages() -> list[Any]:
+    return [json.loads(page) for page in _PAGES]
 
 
 def test_a_snapshot_that_is_only_written_anew_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -295,3 +295,26 @@ class Misfiled(dict[str, Any]):
 
     def __getitem__(self, key: str) -> Any:
         return self.kind if key == "kind" else super().__getitem__(key)
+
+
+def test_containers_without_a_name_end_no_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No server stores them; a proxy, or a snapshot that was edited, can hold them."""
+    world = World("")
+    for page in world.pages:
+        for item in page["items"]:
+            spec = item.get("spec") or {}
+            for holder in (spec, (spec.get("template") or {}).get("spec") or {}):
+                for container in holder.get("containers") or ():
+                    container.pop("name", None)
+    file = tmp_path / "nameless.kres"
+    file.write_bytes(world.snapshot())
+    commands = (
+        *OF_PODS, "explain deploy,sts,ds,jobs -A -o json", "diff deploy -A", "quota -A --denied",
+        "explain deploy/gateway -n payments --all", "simulate --evict vpa/gateway -n payments",
+        "simulate --rollouts 3 -n shop", "quota --fit deploy/cart -n shop", "explain taskruns -A", "qos --open -A",
+    )  # fmt: skip
+    for words in commands:
+        code, out, err = run(f"{words} --snapshot {file}", monkeypatch, capsys)
+        assert code in {0, 1, 4} and (out or err), (words, code, err)

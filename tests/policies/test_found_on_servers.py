@@ -117,6 +117,52 @@ def test_messages_about_a_generated_name():
     assert answer.outcome.message.startswith('pods "p-xxxxx" is forbidden: violates PodSecurity "restricted:latest"')
 
 
+@pytest.mark.parametrize("expression", ['[JSONPatch{op: "add", path: "/metadata/labels", value: {"x": "y"}}]', ""])
+def test_the_data_of_a_config_map_is_kept(expression: str):
+    policy = mutating({"patchType": "JSONPatch", "jsonPatch": {"expression": expression}})
+    policy["spec"]["matchConstraints"]["resourceRules"] = [rule("configmaps")]
+    policies = ([policy], [binding("MutatingAdmissionPolicyBinding")]) if expression else ([], [])
+    world = world_of(space(), mutating_policies=policies, user=ADMIN)
+    sent = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}, "data": {"a": "b"}}
+    for (answer,) in (
+        create(sent, "ns", NOTHING, Server(), world),
+        change("UPDATE", {**sent, "data": {}}, sent, "ns", NOTHING, Server(), world),
+    ):
+        assert answer.stored_object is not None and answer.stored_object["data"] == {"a": "b"}
+        assert answer.stored_object["metadata"].get("labels") == ({"x": "y"} if expression else None)
+
+
+def test_each_binding_looks_into_its_own_namespace():
+    """The parameter that the first one names is not there, which it allows; the other one's stands elsewhere."""
+    text = "'more than ' + params.data.cpu + ' in ' + params.metadata.namespace"
+    spec = {"matchConstraints": {"resourceRules": [rule("pods")]},
+            "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+            "validations": [{"expression": "params.data.cpu == '1'", "messageExpression": text}]}  # fmt: skip
+    policy = {"apiVersion": API, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "p"}, "spec": spec}
+    references = ({"parameterNotFoundAction": "Allow"}, {"namespace": "other", "parameterNotFoundAction": "Deny"})
+    bindings = [
+        binding(
+            "ValidatingAdmissionPolicyBinding",
+            validationActions=["Deny"],
+            paramRef={"name": "limits", **reference},
+        )
+        for reference in references
+    ]
+    for number, each in enumerate(bindings):
+        each["metadata"]["name"] = f"b{number}"
+    limits = {"metadata": {"name": "limits", "namespace": "other"}, "data": {"cpu": "200m"}}
+    world = world_of(
+        space(), validating_policies=([policy], bindings), user=ADMIN,
+        params=lambda _version, _kind, namespace, _reference: [limits] if namespace == "other" else [],
+    )  # fmt: skip
+    for name in ("p", "q"):
+        (answer,) = create(pod(name), "ns", NOTHING, Server(), world)
+        assert answer.outcome.message == (
+            f"pods \"{name}\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b1' denied request: "
+            "more than 200m in other"
+        )
+
+
 def deployment(replicas: int) -> dict[str, Any]:
     template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
     spec = {"replicas": replicas, "selector": {"matchLabels": {"a": "b"}}, "template": template}

@@ -17,7 +17,7 @@ from kubectl_kres.tekton.commands.explain_pipeline import PipelineExplainer
 from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
 from kubectl_kres.tekton.reports.pipeline import AssistantPod
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import assistant_name
-from kubectl_kres.tekton.text import page, pipeline
+from kubectl_kres.tekton.text import pipeline
 
 ASK = EvaluationOptions(now="2026-11-20T03:10:00Z")
 SPACES = [{"name": "w", "persistentVolumeClaim": {"claimName": "c"}}]
@@ -74,7 +74,7 @@ def test_a_task_that_does_not_fit_beside_what_others_hold():
     assert (short.resource, short.asked, short.requested, short.lacking) == ("cpu", "3", "1500m", "500m")
     explained = explain_pipeline(store, subject("PipelineRun/p"), ASK)
     words = "task b does not fit on node n1, to which the assistant pins it: lacks cpu 500m (asks 3; it has 4, 1500m"
-    for lines in (pipeline.lines(explained), page.page(explained, now=ASK.now)):
+    for lines in (pipeline.lines(explained), pipeline.page(explained, now=ASK.now)):
         assert words in " ".join(" ".join(lines).split())
 
 

@@ -47,6 +47,19 @@ def test_the_screen_of_a_cluster_follows_its_nodes(tmp_path):
         watch(cluster, tmp_path, "pod web", act, namespaces=("a",))
 
 
+def test_the_first_screen_says_that_nodes_may_not_be_read(tmp_path):
+    """As the command does; the scheduler's words alone would look as if they had been."""
+    with living() as cluster:
+        cluster.denied |= {("list", "nodes", ""), ("watch", "nodes", "")}
+        cluster.put("namespaces", "", "a")
+        cluster.put("pods", "a", "web", spec=ASKED, status=WAITING)
+
+        async def act(_pilot, until):
+            await until("po/web", "the nodes could not be read")
+
+        watch(cluster, tmp_path, "", act)
+
+
 def test_a_number_that_is_tried_says_which_new_pods_find_a_node(tmp_path):
     """Nodes are read for it where pods are to come, and are watched no longer once it is answered."""
     template = {"metadata": {"labels": {"app": "web"}}, "spec": ASKED}

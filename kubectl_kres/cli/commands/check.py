@@ -116,6 +116,9 @@ class CheckPage(run_loop.Page):
                 else:
                     unlisted += 1
             untold = () if UNREAD in self._codes else context.unread
+            run_summary.note_optional(
+                [failed_read for failed_read in untold if failed_read.state == "failed" and not failed_read.required]
+            )
             run_summary.add_answer(
                 untold, complete=not any(failed_read.required for failed_read in context.unread), negative=False
             )

@@ -61,6 +61,7 @@ class DiffPage(Page):
     """Differences, a patch each."""
 
     kind = "Diff"
+    names_refused_policies = True
 
     def __init__(self, options: Options, *, after_change: bool = False) -> None:
         """``after_change``: the files are a change, and what is named is asked about after it."""

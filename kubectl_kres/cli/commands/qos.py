@@ -99,6 +99,7 @@ class QosPage(Page):
     """QoS classes: one object in full, of several a line each."""
 
     kind = "Qos"
+    names_refused_policies = True
 
     def run(
         self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
@@ -115,7 +116,8 @@ class QosPage(Page):
         def answer(subject: Subject) -> PodQos:
             quality = self._quality(batch, subject) if shows_all else brief.quality(subject)
             if quality is None:
-                text = f"{subject.ref}: no class, since {no_class_reason(subject)}"
+                location = f"{subject.locate('')}: " if subject.locate is not None else ""
+                text = f"{location}{subject.ref}: no class, since {no_class_reason(subject)}"
                 raise UsageError(text, hint=f"kubectl kres explain {_explain_arguments(options, subject)}")
             return quality
 

@@ -19,6 +19,7 @@ from kubectl_kres.cli.select.workloads import (
 from kubectl_kres.cli.simulation import files_of
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import Forbidden, StatusError, UsageError
+from kubectl_kres.manifests.read import raise_faults
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
@@ -33,7 +34,14 @@ from kubectl_kres.reports.changes.combined_answer import (
 )
 from kubectl_kres.reports.check.context import CheckContext, RemedyBudget
 from kubectl_kres.reports.check.refused_pods import ROLLED
-from kubectl_kres.reports.check.store_contexts import check_needs, cluster_needs, makers, missing_reads, unmade
+from kubectl_kres.reports.check.store_contexts import (
+    check_needs,
+    cluster_needs,
+    makers,
+    missing_of_cluster,
+    missing_reads,
+    unmade,
+)
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, build_unseen
 from kubectl_kres.reports.common.replicas import controller, same_template
 from kubectl_kres.reports.pod.needs import SCALED, list_read_requests
@@ -61,7 +69,7 @@ def check_contexts(
     for _ in range(2):
         # Only the pools tell in which namespaces claims are read where all of them may not be.
         source.fill(cluster_needs(source.store))
-    yield CheckContext(source.store, evaluation_options, spaces=spaces)
+    yield CheckContext(source.store, evaluation_options, unread=missing_of_cluster(source.store), spaces=spaces)
 
 
 def _of_files(
@@ -72,6 +80,7 @@ def _of_files(
     policies = [ref for ref in inputs.policies.files if ref.kind in POLICIES]
     counted = counted_in_files(source, inputs, options.selector)
     if not subjects and not counted and not inputs.policies.files:
+        raise_faults(inputs.left_out)
         raise UsageError(f"{', '.join(options.filenames)}: there is nothing that a rule looks at")
     subjects += _targets(inputs, {subject.ref for subject in subjects})
     complete(source, subjects, list_read_requests)
@@ -112,7 +121,8 @@ def _of_files(
         )
     if any(BY_KIND[ref.kind].group for ref in inputs.policies.files):
         source.fill(cluster_needs(source.store))
-        yield CheckContext(build_prediction(source.store).store, evaluation_options, of_files=True)
+        unread = missing_of_cluster(source.store)
+        yield CheckContext(build_prediction(source.store).store, evaluation_options, unread=unread, of_files=True)
 
 
 def _rollout_read_requests(store: Store, subjects: Sequence[Subject]) -> Iterator[ReadRequest]:

@@ -377,13 +377,10 @@ def _policies_in_files(inputs: Input, selector: str, takes: Callable[[Kind], boo
 
 def _of_manifest(manifest: Manifest) -> Subject:
     """Raises InputError at the first field of a wrong type."""
-    from kubectl_kres.manifests.typed_manifest import decode_manifest, kind_of
+    from kubectl_kres.manifests.overlay import workload_kind_of
+    from kubectl_kres.manifests.typed_manifest import decode_manifest
 
-    kind = kind_of(manifest)
-    if kind is None:
-        group, _, version = manifest.api_version.rpartition("/")
-        name = manifest.kind.lower()
-        kind = Kind(manifest.kind, (f"{name}s", name), group, version, struct=Workload)
+    kind = workload_kind_of(manifest)
     decode_manifest(manifest, kind)
     return Subject(manifest.ref, kind, manifest.raw, manifest.file, manifest.position_text)
 

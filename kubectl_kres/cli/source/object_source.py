@@ -7,8 +7,10 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
+from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.exit_codes import print_stderr
 from kubectl_kres.errors import ConfigError, InputError, TimedOut, Unreachable, UsageError
@@ -20,6 +22,9 @@ from kubectl_kres.store.store import Kept, LeftOut, Origin, ReadRequest, Store
 
 if TYPE_CHECKING:
     from kubectl_kres.manifests.manifest import Manifest
+
+#: API version and kind of what bounds pods and claims.
+_POLICIES = frozenset({("v1", "LimitRange"), ("v1", "ResourceQuota")})
 
 
 class ObjectSource(Protocol):
@@ -141,6 +146,20 @@ class Input:
     def left_out(self) -> list[InputError]:
         """Why documents of the files have no part in the answer."""
         return [*self.faults, *self.mistyped]
+
+    def refused_policies(self, server: Server) -> Iterator[InputError]:
+        """Yield why the server would not store a LimitRange or a quota, so that it bounds nothing."""
+        from kubectl_kres.admission.request.create import create
+        from kubectl_kres.admission.request.new_pod import Policies
+
+        for manifest in self.manifests:
+            if (manifest.api_version, manifest.kind) not in _POLICIES:
+                continue
+            refusal = create(manifest.raw, Policies(), server)[0].refusal
+            if refusal is not None:
+                finding = refusal.findings[0]
+                locate = partial(manifest.position_of, finding.path)
+                yield InputError(f"{manifest.ref}: {refusal.message}", file=manifest.file, locate=locate)
 
     def lay_over(self, store: Store) -> None:
         """Put the policies into a store, where they replace objects of the same names."""

@@ -60,7 +60,7 @@ def context_patch(old: Raw, new: Raw) -> dict[str, Any]:
         patch["securityContext"] = change
     for key in ("initContainers", "containers"):
         items = [
-            {"name": after["name"], "securityContext": change}
+            {"name": after.get("name", ""), "securityContext": change}
             for before, after in zip(old.get(key) or (), new.get(key) or (), strict=True)
             if (change := _difference(before.get("securityContext") or {}, after.get("securityContext") or {}))
         ]
@@ -75,10 +75,13 @@ def merged_spec(spec: Raw, patch: Raw) -> dict[str, Any]:
     if "securityContext" in patch:
         result["securityContext"] = _merge_maps(spec.get("securityContext") or {}, patch["securityContext"])
     for key in ("initContainers", "containers"):
-        changes = {item["name"]: item["securityContext"] for item in patch.get(key, ())}
+        changes = {item.get("name", ""): item["securityContext"] for item in patch.get(key, ())}
         if changes:
             result[key] = [
-                {**item, "securityContext": _merge_maps(item.get("securityContext") or {}, changes[item["name"]])}
+                {
+                    **item,
+                    "securityContext": _merge_maps(item.get("securityContext") or {}, changes[item.get("name", "")]),
+                }
                 if item.get("name") in changes
                 else item
                 for item in spec.get(key) or ()

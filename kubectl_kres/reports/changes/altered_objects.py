@@ -198,9 +198,11 @@ def _new_pods(maker: ObjectRef, raw: Raw, names: list[str], stored: list[list[An
             status = {"phase": "Running", "qosClass": shape.get("qosClass", "")}
             spec = {**template.get("spec", {}), **{key: value for key, value in shape.items() if key != "qosClass"}}
             for group in ("containers", "initContainers"):
-                resources_by_name = {item["name"]: item.get("resources") or {} for item in shape.get(group, ())}
+                resources_by_name = {item.get("name", ""): item.get("resources") or {} for item in shape.get(group, ())}
                 written = template.get("spec", {}).get(group) or ()
-                spec[group] = [{**item, "resources": resources_by_name.get(item["name"], {})} for item in written]
+                spec[group] = [
+                    {**item, "resources": resources_by_name.get(item.get("name", ""), {})} for item in written
+                ]
             whole = {"kind": "Pod", "apiVersion": "v1", "metadata": metadata, "spec": spec, "status": status}
             yield decode_object(whole, Pod)
 

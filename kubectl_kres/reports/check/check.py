@@ -142,6 +142,8 @@ def _finding(rule: Rule, broken: Diagnostic, ignored: str) -> CheckFinding:
 
 def _explain_commands(ref: ObjectRef) -> tuple[str, ...]:
     """Return the command that shows more about an object; none if no command explains it."""
+    if ref.name == ALL_OBJECTS:
+        return ()
     namespace_flag = f" -n {quote(ref.namespace)}" if ref.namespace else ""
     name = quote(ref.name)
     match ref.kind:
@@ -154,7 +156,7 @@ def _explain_commands(ref: ObjectRef) -> tuple[str, ...]:
         case "Tenant":
             return (f"kubectl kres migrate tenant/{name}",)
     kind = BY_KIND.get(ref.kind)
-    if ref.name == ALL_OBJECTS or kind is None or not answers_about(kind).explained:
+    if kind is None or not answers_about(kind).explained:
         return ()
     return (f"kubectl kres explain {kind.names[1]}/{name}{namespace_flag}",)
 

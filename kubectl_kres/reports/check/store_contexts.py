@@ -35,7 +35,7 @@ def check_needs(namespace: str) -> tuple[ReadRequest, ...]:
 
 
 def missing_reads(store: Store, reads: Iterable[ReadRequest]) -> tuple[FailedRead, ...]:
-    """Return the reads that rules lack: all that are required, and of the rest what was requested and refused.
+    """Return the reads that rules lack: all that are required, and of the rest what failed and what was refused.
 
     A user who may not read a system's kinds gets no finding about it: a server without that system answers the same.
     """
@@ -44,8 +44,15 @@ def missing_reads(store: Store, reads: Iterable[ReadRequest]) -> tuple[FailedRea
         failed_read
         for failed_read in find_unread(store, reads)
         if failed_read.required
-        or (failed_read.state in {"denied", "failed"} and BY_KIND[failed_read.kind].group not in brought)
+        or failed_read.state == "failed"
+        or (failed_read.state == "denied" and BY_KIND[failed_read.kind].group not in brought)
     )
+
+
+def missing_of_cluster(store: Store) -> tuple[FailedRead, ...]:
+    """Return the reads of what is in no namespace that failed, one of each kind; who may not read it is a tenant."""
+    unread = [failed_read for failed_read in find_unread(store, cluster_needs(store)) if failed_read.state == "failed"]
+    return tuple({failed_read.kind: failed_read for failed_read in reversed(unread)}.values())
 
 
 def cluster_needs(store: Store) -> tuple[ReadRequest, ...]:
@@ -74,7 +81,8 @@ def contexts_of(store: Store, options: EvaluationOptions, namespace: str) -> Ite
         alone = (Subject(ObjectRef(_POD.kind, pod.metadata.name, space), _POD) for pod in pods)
         yield CheckContext(store, options, space, (*by_space.get(space, ()), *alone), lacks, budget=budget)
         lacks = ()
-    yield CheckContext(store, options, spaces=(namespace,) if namespace else ())
+    spaces = (namespace,) if namespace else ()
+    yield CheckContext(store, options, unread=missing_of_cluster(store), spaces=spaces)
 
 
 def context_needs(store: Store, namespace: str) -> Iterator[ReadRequest]:

@@ -318,8 +318,8 @@ def _align(before: dict[str, Any], after: dict[str, Any]) -> None:
     """Put the live containers into the order of today's; those that were injected come last."""
     spec = dict(before["spec"])
     for key in ("containers", "initContainers"):
-        wanted = [item["name"] for item in after["spec"].get(key) or ()]
-        result = {item["name"]: item for item in spec.get(key) or ()}
+        wanted = [item.get("name", "") for item in after["spec"].get(key) or ()]
+        result = {item.get("name", ""): item for item in spec.get(key) or ()}
         if result:
             spec[key] = [result[name] for name in dict.fromkeys((*wanted, *result)) if name in result]
     before["spec"] = spec
@@ -353,7 +353,7 @@ def _reasons(decision: explain.Decision, first: Outcome, before: Mapping[str, An
     )
     injected = {container.name: Reason(note=container.note) for container in decision.containers if container.note}
     names = {
-        f"spec.{key}[{index}].name": item["name"]
+        f"spec.{key}[{index}].name": item.get("name", "")
         for key in ("containers", "initContainers")
         for index, item in enumerate(before["spec"].get(key) or ())
     }

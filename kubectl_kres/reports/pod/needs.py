@@ -88,14 +88,14 @@ def list_read_requests(store: Store, subject: Subject) -> tuple[ReadRequest, ...
             reads += autoscaler_needs(store, subject.ref.kind, namespace)
         spec = _spec(result)
     else:
-        spec = _spec_of_raw(subject)
-        reads += _own_read_requests(store, subject)
+        spec, workload = _spec_of_raw(subject), manifest_workload(subject)
+        reads += _own_read_requests(store, subject, workload)
         if subject.file:
             from kubectl_kres.reports.pod.preflight import namespace_needs
 
             reads += namespace_needs(store, namespace)
-        reads += claim_needs(store, namespace, manifest_workload(subject))
-        reads += account_needs(store, subject, spec, workload=manifest_workload(subject))
+        reads += claim_needs(store, namespace, workload)
+        reads += account_needs(store, subject, spec, workload=workload)
     if spec is not None:
         live = subject.raw is None and subject.ref.kind == "Pod"
         reads += _classes(store, namespace, spec, new=not live)
@@ -195,7 +195,7 @@ def needs_with_node(store: Store, subject: Subject, *, seen: bool = False) -> tu
     return (*reads, node_need(pod))
 
 
-def _own_read_requests(store: Store, subject: Subject) -> Iterator[ReadRequest]:
+def _own_read_requests(store: Store, subject: Subject, workload: Workload | None) -> Iterator[ReadRequest]:
     """Yield the read of the object that a file would change: a pod is not created again, a quota counts a workload if
     it is new, and the existing pods of a StatefulSet need no claims.
     """
@@ -210,7 +210,7 @@ def _own_read_requests(store: Store, subject: Subject) -> Iterator[ReadRequest]:
     if ref.kind == "CronJob":
         names |= object_usage("jobs.batch")
     counted = any(names.keys() & (quota.spec.hard or {}).keys() for quota in store.all("ResourceQuota", ref.namespace))
-    claims = claim_needs(store, ref.namespace, manifest_workload(subject))
+    claims = claim_needs(store, ref.namespace, workload)
     if counted or any(read.kind == "PersistentVolumeClaim" for read in claims):
         yield ReadRequest(ref.kind, ref.namespace, ref.name, required=False)
 

@@ -71,7 +71,7 @@ def values_of(pod: Mapping[str, Any]) -> dict[tuple[str, str, str, str], Any]:
     spec = pod["spec"]
     holders = [("spec", "", spec.get("resources") or {})]
     holders += [
-        (key, item["name"], item.get("resources") or {})
+        (key, item.get("name", ""), item.get("resources") or {})
         for key in ("containers", "initContainers")
         for item in spec.get(key) or ()
     ]

@@ -25,6 +25,7 @@ from kubectl_kres.reports.common.explanation import (
 )
 from kubectl_kres.reports.common.parts import NodeReport, Record, Remedy
 from kubectl_kres.reports.common.replicas import Replicas, pods_of
+from kubectl_kres.reports.common.system import kinds_of
 from kubectl_kres.reports.explain.explain import analysis_of_another, build_explanation
 from kubectl_kres.reports.rollout.rolling_update import RolloutResult, if_started, under_way
 from kubectl_kres.reports.rollout.wanted_pods import pods_in_a_row, smallest_count
@@ -168,7 +169,11 @@ def fit(store: Store, subject: Subject, options: EvaluationOptions) -> Fit:
         never=fits == 0 and any(finding.rule != "quota/exceeded" for finding in explanation.verdict.findings),
         autoscaled=explanation.autoscaled,
         assumptions=explanation.assumptions,
-        unseen=tuple(failed_read for failed_read in explanation.unseen if failed_read.required),
+        unseen=tuple(
+            failed_read
+            for failed_read in explanation.unseen
+            if failed_read.required or failed_read.kind in kinds_of("decides")
+        ),
         complete=explanation.complete,
         run_state=explanation.run_state,
         nodes=nodes,

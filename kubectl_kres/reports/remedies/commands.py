@@ -136,7 +136,7 @@ def _template(values: Sequence[parts.SetValue]) -> object:
                 node[str(step)] = value.to
             elif isinstance(after, int) and not isinstance(step, MapKey):
                 group = node.setdefault(str(step), [])
-                entry = next((item for item in group if item["name"] == value.container), None)
+                entry = next((item for item in group if item.get("name", "") == value.container), None)
                 if entry is None:
                     entry = {"name": value.container}
                     group.append(entry)

@@ -129,7 +129,10 @@ def _as_stored(written: Sequence[SchedulingContainer] | None, stored: Any) -> tu
     """Return the containers that are stored, those that something adds, too."""
     own_containers = {container.name: container for container in written or ()}
     return tuple(
-        replace(own_containers.get(each["name"]) or SchedulingContainer(each["name"]), resources=_requests_in(each))
+        replace(
+            own_containers.get(each.get("name", "")) or SchedulingContainer(each.get("name", "")),
+            resources=_requests_in(each),
+        )
         for each in stored or ()
     )
 

@@ -83,9 +83,7 @@ class PipelineExplainer(Explainer):
 def _render_pipeline(page: Page, pipeline_explanation: PipelineExplanation, *, now: str, many: bool) -> list[str]:
     options = page.options
     if not (options.whole or options.steps or options.container or options.output == "wide"):
-        from kubectl_kres.tekton.text.page import page as short
-
-        return [*short(pipeline_explanation, now=now, color=page.color, width=page.width), *[""] * many]
+        return [*render.page(pipeline_explanation, now=now, color=page.color, width=page.width), *[""] * many]
     lines = render.lines(
         pipeline_explanation,
         steps=options.steps,

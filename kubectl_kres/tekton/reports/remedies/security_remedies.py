@@ -94,8 +94,8 @@ def _contexts(before: SecuredPod, after: SecuredPod) -> Iterator[str]:
     groups: dict[str, list[str]] = {}
     for key in ("initContainers", "containers"):
         for old, new in zip(before.spec[key], after.spec[key], strict=True):
-            if old["name"] not in before.added and (gap := context_changes(old, new)):
-                groups.setdefault(gap, []).append(old["name"])
+            if old.get("name", "") not in before.added and (gap := context_changes(old, new)):
+                groups.setdefault(gap, []).append(old.get("name", ""))
     for gap, names in groups.items():
         yield f"in securityContext of {_format_container_names(names)} {gap}"
 
