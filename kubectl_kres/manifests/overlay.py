@@ -14,7 +14,7 @@ from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.read import raise_faults
 from kubectl_kres.manifests.typed_manifest import decode_manifest, kind_of, systems
 from kubectl_kres.model import kinds
-from kubectl_kres.model.admission_objects import is_secret, kind_name, parameter_kind, parameter_of
+from kubectl_kres.model.admission_objects import kind_name, may_be_read, parameter_of
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.pod_places import parts_of, unique_kind_name
 from kubectl_kres.model.quota_objects import CountedObject
@@ -76,15 +76,11 @@ def _keep_parameter(store: Store, manifest: Manifest, namespace: str) -> None:
 
     Whether a kind that is not known has namespaces is not known either: what is asked for in another one is not found.
     """
-    name = kind_name(manifest.api_version, manifest.kind)
-    known_kind = parameter_kind(name)
     # No policy can name a kind whose name is no name, as one with an underscore.
-    if known_kind is None or (known_kind.api_version, known_kind.plural) != (manifest.api_version, manifest.kind):
-        return
-    if is_secret(manifest.api_version, manifest.kind):
+    if not may_be_read(manifest.api_version, manifest.kind):
         return
     placed = _with_metadata(manifest, "namespace", manifest.namespace or namespace)
-    store.add(name, parameter_of(_with_floats(placed.raw)))
+    store.add(kind_name(manifest.api_version, manifest.kind), parameter_of(_with_floats(placed.raw)))
 
 
 def _with_floats(value: Any) -> Any:

@@ -114,3 +114,14 @@ def parameter_of(raw: Mapping[str, Any]) -> Parameter:
 def is_secret(api_version: str, kind: str) -> bool:
     """Return whether the kind is never read, whoever names it."""
     return api_version == "v1" and kind == "Secret"
+
+
+def can_be_served(api_version: str, kind: str) -> bool:
+    """Return whether a server can have such a kind: its name is a word, as is its version."""
+    known_kind = parameter_kind(kind_name(api_version, kind))
+    return known_kind is not None and (known_kind.api_version, known_kind.plural) == (api_version, kind)
+
+
+def may_be_read(api_version: str, kind: str) -> bool:
+    """Return whether parameters of the kind are read: a server can have it, and it is no Secret."""
+    return can_be_served(api_version, kind) and not is_secret(api_version, kind)

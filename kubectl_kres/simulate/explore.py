@@ -91,6 +91,8 @@ class RoomDemand:
 
     def contended_measures(self, state: State) -> set[int]:
         """Return the measures that do not have room for all that can still be asked of them."""
+        if not any(limit is not None for limit in state.limits):
+            return set()
         asked = list(state.used)
         for number, amount in self._busy_of(state).asked.items():
             asked[number] += amount

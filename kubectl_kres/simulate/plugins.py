@@ -14,7 +14,7 @@ from msgspec import Struct
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Outcome, Server
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, admit
-from kubectl_kres.model.admission_objects import is_secret, kind_name
+from kubectl_kres.model.admission_objects import kind_name, may_be_read
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Raw, decode_object, mapping
 from kubectl_kres.model.pod import Pod, unread_fields
@@ -71,7 +71,7 @@ def parameters_of(policies: Iterable[Raw]) -> Parameters:
         if raw.get("kind") in _POLICIES:
             param_kind = mapping(spec, "paramKind")
             version, kind = str(param_kind.get("apiVersion", "")), str(param_kind.get("kind", ""))
-            if kind and not is_secret(version, kind) and (kind == "ConfigMap" or kind not in BY_KIND):
+            if may_be_read(version, kind) and (kind == "ConfigMap" or kind not in BY_KIND):
                 versions[kind] = version
         elif raw.get("kind") in _BINDINGS:
             spaces.add(str(mapping(spec, "paramRef").get("namespace") or ""))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.model.admission_objects import kind_name
+from kubectl_kres.model.admission_objects import can_be_served, kind_name
 from kubectl_kres.store.store import ReadRequest, Store
 
 Raw = Mapping[str, Any]
@@ -49,6 +49,8 @@ def parameters(
     Without ``reference`` nothing is read: whether there is such a kind, as far as reads of others have shown.
     """
     name = kind_name(api_version, kind)
+    if not can_be_served(api_version, kind):
+        return [], "absent"
     if reference is None:
         asked = store.covered(kind_need(api_version, kind)).state
         if asked != "unread":

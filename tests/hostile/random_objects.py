@@ -51,7 +51,7 @@ def _template(random: Random, **more: Any) -> dict[str, Any]:
     return {"metadata": {"labels": {"a": "b"}}, "spec": _pod(random, **more)}
 
 
-def _sound(random: Random) -> dict[str, Any]:
+def sound(random: Random) -> dict[str, Any]:
     """An object as the server takes it, more or less."""
     name = random.choice(("a", "b", "c"))
     metadata: dict[str, Any] = {"name": name}
@@ -155,7 +155,7 @@ def objects(seed: int) -> list[Any]:
     """The objects of one file."""
     random = Random(seed)
     count = random.choice((1, 1, 2, 2, 2, 3, 5))
-    return [altered(random, _sound(random)) for _ in range(count)]
+    return [altered(random, sound(random)) for _ in range(count)]
 
 
 def text(seed: int) -> str:

@@ -358,6 +358,11 @@ def policies(random: Random) -> list[Raw]:
         mutation = {"patchType": patch[0], patch[1]: {"expression": expression(random)}}
         spec = {**common, "reinvocationPolicy": "IfNeeded", "mutations": [mutation]}
         kind, binding = "MutatingAdmissionPolicy", {"policyName": "a"}
+    if random.random() < 0.3:
+        wanted = random.choice(("ConfigMap", "Secret", "Odd", "Od_d", "a/b", "../x", "Secret.v1", "", 5, "Pod"))
+        spec["paramKind"] = {"apiVersion": random.choice(("v1", "", "x.y/v1", "/", "v1/x/y")), "kind": wanted}
+        reference = random.choice(({"name": "db"}, {"selector": {}}, {"name": "../x", "namespace": "a/b"}, {}, None))
+        binding["paramRef"] = reference
     made = [{**group, "kind": kind, "spec": spec}, {**group, "kind": f"{kind}Binding", "spec": binding}]
     return [altered(random, each) for each in made] if random.random() < 0.2 else made
 

@@ -14,6 +14,7 @@ from kubectl_kres.model.admission_objects import Parameter, parameter_of
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.policies.cel.base.values import NotComputed
 from kubectl_kres.policies.rules.policy import build_param_finder
+from kubectl_kres.simulate.plugins import parameters_of
 from kubectl_kres.store.parameters import kind_need, parameter_need, parameters
 from kubectl_kres.store.store import READ, Coverage, Origin, Store
 
@@ -90,6 +91,14 @@ def test_secrets_are_neither_kept_nor_looked_up():
     assert store.kinds() == ()
     with pytest.raises(NotComputed, match="Secrets, which are never read"):
         build_param_finder(partial(parameters, store))("v1", "Secret", "ns", NAMED)
+
+
+@pytest.mark.parametrize("kind", ["secrets/db", "../v1/namespaces/shop/secrets", "Od_d", "", "a.b", "Secret.v1"])
+def test_a_kind_that_no_server_can_have_is_not_served(kind: str):
+    assert build_param_finder(partial(parameters, Store(Origin("cluster"))))("v1", kind, "ns", NAMED) is None
+    param_kind = {"apiVersion": "v1", "kind": kind}
+    policy = {"kind": "ValidatingAdmissionPolicy", "metadata": {"name": "a"}, "spec": {"paramKind": param_kind}}
+    assert parameters_of([policy]).versions == {}
 
 
 def test_a_selector_is_asked_as_the_server_takes_it():

@@ -14,7 +14,7 @@ from weakref import ref
 from msgspec import structs
 
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.model.admission_objects import ENFORCE, MIRROR, AdmissionPolicy, is_secret
+from kubectl_kres.model.admission_objects import ENFORCE, MIRROR, AdmissionPolicy, may_be_read
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, always_served
 from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.reports.common import system
@@ -93,7 +93,7 @@ def parameter_needs(store: Store, namespace: str, more: Sequence[AdmissionPolicy
         for policy in (*store.all(kind), *(item for item in more if item.kind == kind)):
             wanted = policy.spec.get("paramKind") or {}
             version, name = str(wanted.get("apiVersion") or ""), str(wanted.get("kind") or "")
-            if not name or is_secret(version, name) or not _about_pods(store, policy.spec, namespace):
+            if not may_be_read(version, name) or not _about_pods(store, policy.spec, namespace):
                 continue
             for binding in (*store.all(f"{kind}Binding"), *(item for item in more if item.kind == f"{kind}Binding")):
                 reference = binding.spec.get("paramRef")
