@@ -11,13 +11,15 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from kubectl_kres.tui.keys import bindings
-from kubectl_kres.tui.table.strips import Bar
+from kubectl_kres.tui.table.strips import TONES, TONES_CSS, Bar
 from kubectl_kres.tui.widgets.prompt import Prompt
 
 
 class AppFrame(Screen[None], inherit_bindings=False):
     """The lines around every screen."""
 
+    COMPONENT_CLASSES: ClassVar[set[str]] = TONES
+    DEFAULT_CSS = f"AppFrame {{ {TONES_CSS} }}"
     BINDINGS: ClassVar[list[BindingType]] = bindings()
     #: The screens take the focus; until there is one the prompt must not, which would swallow the first keys.
     AUTO_FOCUS = ""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import ClassVar
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -115,12 +115,12 @@ def _head(text: str, room: int, *, whole: bool) -> str:
     return (head or text[:1]) if whole else ""
 
 
-#: The tones of reports, and what else lines are drawn in.
+#: The tones of reports, and what else lines are drawn in: classes whose styles a screen has.
 TONES = {
     f"tone--{name}"
     for name in ("good", "bad", "warn", "strong", "quiet", "command", "cursor", "idle", "head", "fault", "near")
 }
-CSS = """
+TONES_CSS = """
     & > .tone--good { color: $text-success; }
     & > .tone--bad { color: $text-error; text-style: bold; }
     & > .tone--warn { color: $text-warning; }
@@ -135,12 +135,48 @@ CSS = """
 """
 
 
-class Drawn(ScrollView, can_focus=True):
+class ToneWidget(Widget):
+    """A widget that draws in the tones of reports. The screen has their styles: Textual would compute those of
+    the widget, all of them, whenever its styles may have changed.
+    """
+
+    _base_style: Style | None = None
+    _tone_styles: Mapping[str, Style] = MappingProxyType({})
+
+    @property
+    def base_style(self) -> Style:
+        """The widget's own style, which textual makes anew each time it is asked."""
+        if self._base_style is None:
+            self._base_style = self.rich_style
+        return self._base_style
+
+    def tone(self, name: str) -> Style:
+        """Return the style of a tone; of none, the widget's own."""
+        if not name:
+            return self.base_style
+        if name not in self._tone_styles:
+            self._tone_styles = {**self._tone_styles, name: self._compute_tone(name)}
+        return self._tone_styles[name]
+
+    def _compute_tone(self, name: str) -> Style:
+        styles = self.screen.get_component_styles(f"tone--{name}")
+        style = self.base_style + styles.text_style
+        if not styles.has_rule("color"):
+            return style
+        background = self.background_colors[1]
+        color = background.get_contrast_text(styles.color.a) if styles.auto_color else styles.color
+        return style + Style.from_color((background + color).rich_color)
+
+    def notify_style_update(self) -> None:
+        self._base_style, self._tone_styles = None, MappingProxyType({})
+        super().notify_style_update()
+
+
+class Drawn(ScrollView, ToneWidget, can_focus=True):
     """A widget that draws its own lines and scrolls; the tones of reports are styles of the theme."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = TONES
-    DEFAULT_CSS = f"""
-    Drawn {{
+    DEFAULT_CSS = """
+    Drawn {
         background: $background;
         color: $foreground;
         scrollbar-size-vertical: 1;
@@ -149,13 +185,11 @@ class Drawn(ScrollView, can_focus=True):
         scrollbar-background-active: $background;
         scrollbar-size-horizontal: 0;
         overflow-x: hidden;
-        {CSS}
-    }}
+    }
     """
 
     #: How many lines there are is nothing that changes the rest of the screen.
     virtual_size = Reactive(Size(0, 0), layout=False)
-    _plain_text: Style | None = None
 
     def watch_virtual_size(self, _before: Size, after: Size) -> None:
         """The scrollbar follows; where the widget is as high as its lines are many, the screen is laid out anew."""
@@ -168,26 +202,11 @@ class Drawn(ScrollView, can_focus=True):
         else:
             self._scroll_update(after)
 
-    @property
-    def base_style(self) -> Style:
-        """The widget's own style, which textual makes anew each time it is asked."""
-        if self._plain_text is None:
-            self._plain_text = self.rich_style
-        return self._plain_text
-
     def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, *how: bool, **named: bool) -> bool:
         # On a loaded machine a widget was seen drawn at its new size that had never got the event.
         if size != self._size:
             self.post_message(events.Resize(size, virtual_size, container_size))
         return super()._size_updated(size, virtual_size, container_size, *how, **named)
-
-    def notify_style_update(self) -> None:
-        self._plain_text = None
-        super().notify_style_update()
-
-    def tone(self, name: str) -> Style:
-        """Return the style of a tone; of none, the widget's own."""
-        return self.get_component_rich_style(f"tone--{name}") if name else self.base_style
 
     def strip(self, line: Line, width: int) -> Strip:
         """Return a line as cells."""
@@ -200,17 +219,15 @@ def count_cells(line: Line) -> int:
     return sum(cell_len(safe_text(text)) for _, text in line) + _APART if line else 0
 
 
-class Bar(Widget):
+class Bar(ToneWidget):
     """One line: something on the left, something on the right, which has to give way."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = TONES
-    DEFAULT_CSS = f"""
-    Bar {{
+    DEFAULT_CSS = """
+    Bar {
         height: 1;
         background: $background;
         color: $foreground;
-        {CSS}
-    }}
+    }
     """
 
     class Clicked(Message):
@@ -249,7 +266,7 @@ class Bar(Widget):
                 return
 
     def render_line(self, y: int) -> Strip:
-        width, style = self.size.width, self.rich_style
+        width, style = self.size.width, self.base_style
         if y:
             return Strip.blank(width, style)
         right = self._segments(self._right)
@@ -265,9 +282,6 @@ class Bar(Widget):
             return Strip([*cut, Segment("… " if room > 1 else "", style), *right]).adjust_cell_length(width, style)
         gap = Segment(self._fill * (room - left.cell_length), self.tone("quiet") if self._fill != " " else style)
         return Strip([*left, gap, *right]).adjust_cell_length(width, style)
-
-    def tone(self, name: str) -> Style:
-        return self.get_component_rich_style(f"tone--{name}") if name else self.rich_style
 
     def _segments(self, line: Line) -> list[Segment]:
         return [Segment(safe_text(text), self.tone(tone)) for tone, text in line]
