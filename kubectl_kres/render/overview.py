@@ -1,4 +1,4 @@
-"""Lines of the overview: areas with counts and bars, problems, and their remedies."""
+"""Lines of the overview: an area with its counts and bar, something that is wrong, what mends it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kubectl_kres.render.text.line import Line, Tone, age_text, draw, pad_text, 
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import PARTLY, cause, only_fit, refusal_reason, rejection_text
-from kubectl_kres.render.verdict.run_state import nearest_in_short, reason_text
+from kubectl_kres.render.verdict.run_state import nearest_in_short, reason_text, short
 from kubectl_kres.reports.common.explanation import FailedRead, RunState, Verdict
 from kubectl_kres.reports.common.parts import NodeReport, Severity
 from kubectl_kres.reports.common.resource_lists import join_words
@@ -123,6 +123,11 @@ def used_up(problem: Problem) -> str:
 def brief_name(name: str) -> str:
     """``cpu`` for requests, which are the rule; limits are named."""
     return name.removeprefix("requests.")
+
+
+def shortest_name(name: str) -> str:
+    """Return the same, or what kubectl calls it too."""
+    return _SHORTEST.get(name, brief_name(name))
 
 
 def percent_of(problem: Problem) -> str:
@@ -262,19 +267,30 @@ def unseen_words(failed_read: FailedRead) -> str:
 
 #: What the nodes lack, in the scheduler's sentence.
 _NODES = re.compile(r"0/\d+ nodes are available: (.+?)\.(?: |$)")
+_INSUFFICIENT = re.compile(" Insufficient (?:requests\\.)?")
 #: Where the rest of a reason begins, which a row has no room for.
 _CLAUSES = re.compile(": |; |, and ")
 _BOUNDS = {"limitrange/max": ">", "limitrange/min": "<"}
+#: What kubectl calls it too.
+_SHORTEST = {"persistentvolumeclaims": "pvc", "count/persistentvolumeclaims": "pvc"}
 
 
-def short_cause(problem: Problem) -> str:
-    """Return what is wrong, the amount that is missing with a minus before it."""
+def short_causes(problem: Problem) -> tuple[str, ...]:
+    """Return what is wrong, what is missing with a minus before it; then the same in fewer and fewer words."""
     if problem.verdict is not None:
-        causes = "; ".join(dict.fromkeys(map(_finding, problem.verdict.findings)))
-        return causes or problem.verdict.message or _verdict(problem.verdict) or problem.state
-    if problem.run_state is not None:
-        return _row_state(problem.run_state, problem.nodes)
-    return "; ".join(_problem_texts(problem)) or problem.state
+        findings = dict.fromkeys(map(_finding, problem.verdict.findings))
+        if not findings:
+            texts = [problem.verdict.message] if problem.verdict.message else [*_verdict(problem.verdict)]
+        else:
+            most = max(map(len, findings))
+            texts = ["; ".join(forms[min(index, len(forms) - 1)] for forms in findings) for index in range(most)]
+            first, others = next(iter(findings)), len(findings) - 1
+            texts += [f"{form} +{others}" for form in first if others]
+    elif problem.run_state is not None:
+        texts = [*_row_state(problem.run_state, problem.nodes)]
+    else:
+        texts = [*_problem_texts(problem)]
+    return tuple(dict.fromkeys(text for text in texts if text)) or (problem.state,)
 
 
 def pods_of(problem: Problem) -> str:
@@ -285,51 +301,94 @@ def pods_of(problem: Problem) -> str:
     return f"{state.ready}/{state.of}" if state is not None and state.of else ""
 
 
-def _row_state(state: RunState, nodes: NodeReport | None) -> str:
-    """Return how it fares and why; what the nearest node lacks, else what the scheduler says that the nodes lack."""
+def _row_state(state: RunState, nodes: NodeReport | None) -> Iterator[str]:
+    """Yield how it fares and why; what the nearest node lacks, else what the scheduler says that the nodes lack."""
     nearest = nodes.nearest if nodes is not None and not nodes.fitting else None
     if state.reason == "NoNode" and nearest is not None and nearest.shortages and not nearest.obstacles:
-        lacks = (f"-{shortage.lacking} {brief_name(shortage.resource)}" for shortage in nearest.shortages)
-        return f"no node: {', '.join(lacks)}"
-    if state.reason == "NoNode" and (sentence := _NODES.match(state.message)):
-        return f"no node: {sentence[1]}"
-    if state.word == "runs":
+        yield f"no node: {', '.join(f'-{lack.lacking} {shortest_name(lack.resource)}' for lack in nearest.shortages)}"
+        names = ", ".join(shortest_name(lack.resource) for lack in nearest.shortages)
+        yield from (f"no node: {names} short", f"no node: {names}", "no node")
+    elif state.reason == "NoNode" and (sentence := _NODES.match(state.message)):
+        yield f"no node: {sentence[1]}"
+        yield f"no node: {_INSUFFICIENT.sub(' lack ', sentence[1])}"
+        yield "no node"
+    elif state.word == "runs":
         # That it runs is seen by its pods.
-        return reason_text(state).partition(" under ")[0].replace(" was killed", " killed")
-    return f"{state.word}: {reason_text(state)}".removesuffix(": ")
+        killed = reason_text(state).partition(" under ")[0].replace(" was killed", " killed")
+        yield killed
+        yield killed.removeprefix("container ")
+        yield "killed"
+    else:
+        text = reason_text(state)
+        yield f"{state.word}: {text}".removesuffix(": ")
+        yield f"{state.word}: {_CLAUSES.split(text, maxsplit=1)[0]}".removesuffix(": ")
+        yield short(state)[0]
+        yield state.word
 
 
-def _verdict(verdict: Verdict) -> str:
-    """Return why pods are missing that no rule refuses; empty where that is not known."""
+def _verdict(verdict: Verdict) -> Iterator[str]:
+    """Yield why pods are missing that no rule refuses; nothing where that is not known."""
     if verdict.fits is not None:
-        return f"{verdict.fits} of {verdict.missing} missing pods fit"
-    if verdict.blocked is None:
-        return ""
-    webhook = verdict.blocked.by.removesuffix(" (it cannot be called)")
-    return f"rejected by {webhook}" if webhook == verdict.blocked.by else f"{webhook} cannot be called"
+        yield from (f"{verdict.fits} of {verdict.missing} {what}fit" for what in ("missing pods ", "missing ", ""))
+    elif verdict.blocked is not None:
+        rejecter = verdict.blocked.by.removesuffix(" (it cannot be called)")
+        kind = rejecter.partition(" ")[0]
+        if rejecter == verdict.blocked.by:
+            yield from (f"rejected by {rejecter}", f"rejected by {kind}")
+        else:
+            yield from (f"{rejecter} cannot be called", f"{kind} cannot be called", f"{kind} fails")
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: Finding) -> tuple[str, ...]:
     source = finding.source
-    name = source.name if source is not None else ""
-    resource = brief_name(finding.resource)
+    name, resource = source.name if source is not None else "", brief_name(finding.resource)
     if finding.rule == "quota/exceeded":
-        return f"quota {name} -{quota_shortfall(finding)} {resource}"
+        lacks = f"-{quota_shortfall(finding)} {shortest_name(finding.resource)}"
+        return f"quota {name} -{quota_shortfall(finding)} {resource}", f"quota {lacks}", lacks
     if finding.rule == "quota/must-specify":
-        return f"quota {name} requires {resource}"
+        return f"quota {name} requires {resource}", f"quota requires {resource}", f"no {resource}"
     if finding.rule in _BOUNDS and finding.limit and finding.asked:
-        return f"{resource} {finding.asked} {_BOUNDS[finding.rule]} {finding.limit} of {name}"
-    return cause([finding])
+        bound = f"{resource} {finding.asked} {_BOUNDS[finding.rule]} {finding.limit}"
+        return f"{bound} of {name}", bound
+    text = cause([finding])
+    return text, _CLAUSES.split(text, maxsplit=1)[0]
 
 
 def _problem_texts(problem: Problem) -> Iterator[str]:
-    if problem.lacks:
-        yield ", ".join(f"-{lack} {brief_name(name)}" for name, lack in problem.lacks.items())
-    if problem.behind:
-        yield f"behind others for {', '.join(map(brief_name, problem.behind))}"
-    if problem.name:
-        yield f"{problem.state}: {brief_name(problem.name)} {used_up(problem)}{percent_of(problem)}"
-    if problem.waiting:
-        yield f"{problem.waiting} wait{'s' * (problem.waiting == 1)}"
-    if problem.reason:
-        yield f"{problem.state}: {_CLAUSES.split(problem.reason, maxsplit=1)[0]}"
+    lacks = ", ".join(f"-{lack} {brief_name(name)}" for name, lack in problem.lacks.items())
+    names = ", ".join(map(brief_name, problem.behind))
+    used = f"{problem.state}: {shortest_name(problem.name)} {used_up(problem)}" if problem.name else ""
+    waiting = f"{problem.waiting} wait{'s' * (problem.waiting == 1)}" if problem.waiting else ""
+    reason, *briefer = brief_reasons(problem.reason)
+    yield _join(
+        lacks,
+        f"behind others for {names}" if names else "",
+        f"{problem.state}: {brief_name(problem.name)} {used_up(problem)}{percent_of(problem)}" if used else "",
+        waiting,
+        f"{problem.state}: {reason}" if reason else "",
+    )
+    if lacks:
+        yield lacks
+        yield f"short of {', '.join(map(shortest_name, problem.lacks))}"
+    if names:
+        yield f"behind others: {names}"
+        yield "behind others"
+    if used:
+        yield _join(used, waiting)
+        if percent := percent_of(problem).removeprefix(","):
+            yield _join(f"{problem.state}: {shortest_name(problem.name)}{percent}", waiting)
+        yield used
+    if reason:
+        yield from (f"{problem.state}: {brief}" for brief in briefer)
+        yield from briefer
+    yield problem.state
+
+
+def brief_reasons(reason: str) -> tuple[str, str]:
+    """Return the first clause of a reason, and the same without what goes without saying."""
+    clause = _CLAUSES.split(reason, maxsplit=1)[0]
+    return clause, clause.removeprefix("it was ").partition(" while ")[0]
+
+
+def _join(*texts: str) -> str:
+    return "; ".join(filter(None, texts))

@@ -47,7 +47,7 @@ def parse_command(text: str, session: Session) -> CommandTarget:
     if head in _CONTEXT:
         # Names of contexts may hold slashes and blanks.
         return _context(text.strip()[len(head) :].strip(" /"), session)
-    listing = list_registry.find(head)
+    listing = list_registry.find(head) or (list_registry.find_by_start(head) if find_kind(head) is None else None)
     named = "/" in text.split(maxsplit=1)[0]
     return _object(head, rest, session) if listing is None or named else _list(listing, head, rest, session)
 

@@ -134,7 +134,7 @@ class ReadOnce:
             except Forbidden as error:
                 end = Coverage("denied", error.message)
             except KresError as error:
-                end = Coverage("unread" if not read.name else "failed", error.message)
+                end = Coverage("unread" if not read.name else self._source.store.covered(read).state, error.message)
             self._arrived.append((read, [], end))
 
     def _pages(self, read: ReadRequest) -> Iterator[list[Any]]:

@@ -104,6 +104,9 @@ def _is_at_rest(app: Any) -> bool:
         and pane is not None
         and pane.is_mounted
         and not pane.busy
+        # What a screen finds out makes it want more, which is asked for only at every tenth tick.
+        and app.wanted_key is not None
+        and app.wanted_key.keys() >= set(pane.reads())
     )
 
 

@@ -106,6 +106,37 @@ def test_the_strip_of_a_narrow_overview_tells_of_what_is_wrong_and_is_whole():
     assert "WORST FIRST" in lines[4]
 
 
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_reason_has_as_many_words_as_there_is_room_for_and_is_never_cut(width):
+    shown = drive(demo(file=DEMO), size=(width, 45))
+    rows = shown[shown.index("WORST FIRST") :].split("────")[0].splitlines()[1:]
+    assert len(rows) == 20
+    assert not [row for row in rows if "…" in row[40:]]
+    assert "no node" in shown and "limits.cpu" in shown and "-1Gi memory" in shown
+    assert ("quota best-effort -1 pods" in shown) == (width == 80)
+
+
+def test_the_lists_say_what_matters_in_a_narrow_column():
+    assert "moved to another pool  " in drive(demo("claims", file=DEMO))
+    assert " pvc " in drive(demo("pools", file=DEMO))
+    assert "persistentvolumeclaims" in drive(demo("pools", file=DEMO), size=LARGE)
+    shown = drive(demo("timeline", file=DEMO), size=LARGE)
+    assert "15x: exceeded quota: team" in shown and "is forb" not in shown
+
+
+def test_shift_l_shows_the_pods_without_limits_from_every_screen():
+    for words in ("", "quotas", "deploy checkout"):
+        assert "filter limits=none" in drive(demo(words, file=DEMO), ["L"])
+    assert "filter" not in drive(demo("", file=DEMO), ["L", "L"]).splitlines()[1]
+
+
+def test_the_beginning_of_one_name_opens_its_list():
+    assert "19 quotas" in drive(demo("", file=DEMO), [":", *typed("qu"), "enter"])
+    assert "8 claims" in drive(demo("", file=DEMO), [":", *typed("cl"), "enter"])
+    assert 'no screen "pi"' not in drive(demo("", file=DEMO), [":", *typed("pi"), "enter"])
+    assert 'no screen "c"' in drive(demo("", file=DEMO), [":", "c", "enter"])
+
+
 @pytest.mark.parametrize(
     ("name", "first"),
     [("pods", "recommendations-"), ("refused", "Deployment/checkout"), ("taskruns", "build-web-"),

@@ -18,7 +18,7 @@ from kubectl_kres.capsule.text import NO_CAPSULE
 from kubectl_kres.capsule.text.claim import amounts_table, remedy_lines, state_lines, status_lines
 from kubectl_kres.capsule.text.claims import TONES
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.overview import SIGNS
+from kubectl_kres.render.overview import SIGNS, brief_reasons
 from kubectl_kres.render.text.line import Line, Tone, age_text, tone_lines, wrap_text
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
@@ -121,7 +121,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         Column("pool", "POOL", lambda row: _pool(row) or "-", most=30),
         Column("state", "STATE", lambda row: row.report.state, _state_rank, _state_tone, width=10),
         Column("short", "SHORT BY", lambda row: short(row.report), _short_rank, tone=lambda row: row_sign(row)[1],
-               most=44),
+               most=44, briefer=lambda row: [*brief_reasons(short(row.report))]),
         Column("place", "PLACE", lambda row: _format_queue_position(row.report), _place_rank, wide=True, most=11),
         Column("waits", "WAITS", lambda row: row.waiting_text, _waits_rank, right=True, width=5, searched=False),
         Column("asks", "ASKS FOR", lambda row: brief_words(row.report.asks), _asks_rank, wide=True),

@@ -15,7 +15,7 @@ from kubectl_kres.capsule.screens.pool_data import get_pool_index
 from kubectl_kres.capsule.text import NO_CAPSULE
 from kubectl_kres.capsule.text.pools import pool_lines
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.overview import SIGNS
+from kubectl_kres.render.overview import SIGNS, shortest_name
 from kubectl_kres.render.text.line import Line, Tone, fine_bar
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
@@ -89,7 +89,8 @@ def _columns(_namespace: str) -> tuple[Column, ...]:
                right=True, down=True, wide=True),
         Column("waits", "WAIT", _format_waiting_count, lambda row: row.waiting_count,
                lambda row: "warn" if row.waiting_count else "", right=True, down=True),
-        Column("tight", "TIGHTEST", lambda row: row.tight.name if row.tight is not None else "-", most=32),
+        Column("tight", "TIGHTEST", lambda row: row.tight.name if row.tight is not None else "-", most=32,
+               briefer=lambda row: [shortest_name(row.tight.name)] if row.tight is not None else []),
         _amount_column("claimed"),
         _amount_column("hard"),
         _amount_column("available"),

@@ -73,7 +73,7 @@ class RunRow:
 
     @property
     def explanation(self) -> Explanation | None:
-        """Return what becomes of it under the policies of now; None where nothing can be said, as ``fault`` says."""
+        """What becomes of it under the policies of now; None where nothing can be said, as ``fault`` says."""
         if self._stamp != self._current_stamp():
             self._stamp, self.fault = self._current_stamp(), ""
             try:
@@ -177,7 +177,15 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     return (
         *(() if namespace else (namespace_column,)),
         Column("name", "NAME", lambda row: row.run.metadata.name, most=56),
-        Column("state", "CONDITION", _condition, _severity_key, lambda row: row_sign(row)[1], most=34),
+        Column(
+            "state",
+            "CONDITION",
+            _condition,
+            _severity_key,
+            lambda row: row_sign(row)[1],
+            most=34,
+            briefer=lambda row: _condition(row).split(": ")[1:],
+        ),
         Column("steps", "STEPS", _steps, right=True, wide=True, width=5, searched=False),
         _amount_column("CPU REQ", "requests", "cpu"),
         _amount_column("CPU LIVE", "requests", "cpu", live=True),

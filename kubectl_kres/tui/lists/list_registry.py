@@ -33,6 +33,12 @@ def find(word: str) -> Listing | None:
     return next((listing for listing in LISTINGS.values() if lowered in listing.names), None)
 
 
+def find_by_start(text: str) -> Listing | None:
+    """Return the list whose first name begins so; None where none or several do."""
+    listings = [listing for listing in LISTINGS.values() if listing.id.startswith(text.lower())]
+    return listings[0] if len(listings) == 1 else None
+
+
 def find_row(session: Session, ref: ObjectRef) -> tuple[Listing, Any] | None:
     """Return the row of an object with the list that has it; None where no list makes single rows of its kind, or the
     object is not there.

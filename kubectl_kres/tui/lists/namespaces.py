@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.render.overview import shortest_name
 from kubectl_kres.render.quota.policy import policy_lines
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.reports.namespace.explain_policy import explain_policy
@@ -119,10 +120,20 @@ def _amount(side: str, resource: str) -> Callable[[SpaceRow], str]:
 
 
 def _format_tightest_quota(row: SpaceRow) -> str:
+    return _format_use(row, "{quota} {name}", str)
+
+
+def _format_tightest_briefly(row: SpaceRow) -> Sequence[str]:
+    return [_format_use(row, template, shortest_name) for template in ("{quota} {name}", "{name}")]
+
+
+def _format_use(row: SpaceRow, template: str, call: Callable[[str], str]) -> str:
+    """Return how much of the tightest quota is used, of which one, and of which of its names; ``-``: it has none."""
     if row.quota is None or row.quota.tight is None:
         return "-"
     used = quotas.percent_text(row.quota)
-    return f"{f'{used:>4} ' if used != '-' else ''}{row.quota.ref.name} {row.quota.tight.name}"
+    what = template.format(quota=row.quota.ref.name, name=call(row.quota.tight.name))
+    return f"{f'{used:>4} ' if used != '-' else ''}{what}"
 
 
 def _least_left(row: SpaceRow) -> int:
@@ -139,7 +150,7 @@ def _columns(_namespace: str) -> tuple[Column, ...]:
         Column("name", "NAMESPACE", lambda row: row.name),
         Column(
             "state", "TIGHTEST QUOTA", _format_tightest_quota, _least_left,
-            tone=lambda row: row_sign(row)[1], most=44,
+            tone=lambda row: row_sign(row)[1], most=44, briefer=_format_tightest_briefly,
         ),
         Column("pods", "PODS", _pods, lambda row: row.sums.pods if row.sums else 0, right=True, most=7, down=True),
         Column("qos", "G/B/E", _classes, _count_guaranteed_pods, right=True, most=14, wide=True, searched=False,

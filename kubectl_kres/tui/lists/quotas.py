@@ -1,4 +1,4 @@
-"""The list of quotas: the name of each that is nearest to its limit, and all names of the selected quota."""
+"""Quotas: the name of each that is nearest to its limit, and all of them for the one under the cursor."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
+from kubectl_kres.render.overview import shortest_name
 from kubectl_kres.render.pictures.holders import holders_lines, quota_rooms
 from kubectl_kres.render.quota.quota_blocks import quota_lines
 from kubectl_kres.render.text.line import Line, Tone, fine_bar, tone_lines, wrap_text
@@ -130,7 +131,13 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         Column("state", "STATE", state, lambda row: -(rank(row) or 0), tone=_tone, most=14, wide=True),
         Column("percent", "USED%", percent_text, rank, _tone, right=True, most=5, down=True),
         Column("bar", "", _bar, rank, _tone, width=_BAR + 1, drawn=True, wide=True, searched=False, down=True),
-        Column("tight", "TIGHTEST", lambda row: row.tight.name if row.tight is not None else "-", most=32),
+        Column(
+            "tight",
+            "TIGHTEST",
+            lambda row: row.tight.name if row.tight is not None else "-",
+            most=32,
+            briefer=lambda row: [shortest_name(row.tight.name)] if row.tight is not None else [],
+        ),
         _amount_column("used", "USED"),
         _amount_column("hard", "HARD"),
         _amount_column("left", "LEFT", wide=True),

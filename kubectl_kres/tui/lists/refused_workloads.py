@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kubectl_kres.render.quota.fit import pods_of_jobs, refusal_detail
 from kubectl_kres.render.quota.quota_blocks import quota_lines
@@ -48,13 +48,28 @@ def _format_sources(row: Denied) -> str:
     return row.verdict.blocked.by
 
 
+def _format_names(row: Denied) -> Sequence[str]:
+    """Return who refuses without its kind; of several the first, and how many more there are."""
+    first, *others = _format_sources(row).split(", ")
+    name = first.removeprefix("webhook ").rpartition("/")[2]
+    return (f"{name} +{len(others)}" if others else name,)
+
+
 def _columns(namespace: str) -> tuple[Column, ...]:
     namespace_column = Column("namespace", "NAMESPACE", lambda row: row.subject.namespace)
     return (
         *(() if namespace else (namespace_column,)),
         Column("name", "NAME", lambda row: str(row.subject), most=48, vital=True),
-        Column("state", "MISSING", _format_missing_pods, _row_rank, right=True, width=9),
-        Column("by", "REFUSED BY", _format_sources, tone=lambda _: "bad", vital=True),
+        Column(
+            "state",
+            "MISSING",
+            _format_missing_pods,
+            _row_rank,
+            right=True,
+            width=9,
+            briefer=lambda row: [_format_missing_pods(row).partition(" of ")[0]],
+        ),
+        Column("by", "REFUSED BY", _format_sources, tone=lambda _: "bad", vital=True, briefer=_format_names),
         Column("remedy", "FIX", lambda row: row.remedies[0].text if row.remedies else "", wide=True, most=60),
     )
 

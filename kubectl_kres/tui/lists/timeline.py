@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -20,6 +21,8 @@ from kubectl_kres.tui.table.columns import Column
 
 #: Digits the other way round: of two times the newer one is then the lesser text.
 _NEWEST = str.maketrans("0123456789", "9876543210")
+#: What stands in the column before it: which pod was refused.
+_WHO_IS_REFUSED = re.compile(r'(?:failed to [\w ]+ "[^"]*": )?pods "[^"]*" is forbidden: |Internal error occurred: ')
 #: So many pods are looked at before others have their turn.
 _PAGE = 500
 
@@ -54,7 +57,13 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         *(() if namespace else (namespace_column,)),
         Column("state", "REASON", lambda row: row.entry.reason, tone=_tone, most=24, vital=True),
         Column("name", "OBJECT", lambda row: str(row.entry.object), most=48, vital=True),
-        Column("told", "WHAT HAPPENED", lambda row: describe_entry(row.entry), most=120),
+        Column(
+            "told",
+            "WHAT HAPPENED",
+            lambda row: describe_entry(row.entry),
+            most=120,
+            briefer=lambda row: [_WHO_IS_REFUSED.sub("", describe_entry(row.entry))],
+        ),
     )
 
 

@@ -17,7 +17,7 @@ from kubectl_kres.tui.lists.list_registry import select_columns
 from kubectl_kres.tui.lists.list_spec import Listing, changed_rows, format_namespaces, name_count, nothing_there
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
-from kubectl_kres.tui.screens.pane import Copy, FrameChanged, OpenPlace, StatusRemark, TablePane, sort_line
+from kubectl_kres.tui.screens.pane import NO_LIMITS, Copy, FrameChanged, OpenPlace, StatusRemark, TablePane, sort_line
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table
@@ -41,8 +41,6 @@ _BESIDE, _STAYS = 48, 44
 #: Lines that are left to the detail below a long table, and lines of the screen below which there is none.
 _BELOW, _BARE = 8, 9
 
-#: The filter that a key of its own sets.
-_NO_LIMITS = "limits=none"
 #: Keys of a list that mean something where it has no rows.
 _WITHOUT_ROWS = frozenset({"timeline"})
 
@@ -446,7 +444,8 @@ class Browse(TablePane):
         """Return why no row is seen, in a sentence; empty where that is not known."""
         hidden, namespace_text = len(self.table.view.rows), f" in {self._namespace}" if self._namespace else ""
         if hidden and self._filter:
-            return f'filter "{safe_text(self._filter)}" hides {hidden} rows (esc)'
+            hide = "hides" if not self._faults else "and ctrl-z (faults only) hide"
+            return f'filter "{safe_text(self._filter)}" {hide} {hidden} rows (esc)'
         if hidden and self._faults:
             return f"none of {hidden} rows has a fault (ctrl-z shows all)"
         if self._is_reading:
@@ -499,7 +498,7 @@ class Browse(TablePane):
             return True
         match action:
             case "no-limits" if "limits" in self.fields:
-                self.filter("" if self._filter == _NO_LIMITS else _NO_LIMITS)
+                self.filter("" if self._filter == NO_LIMITS else NO_LIMITS)
             case "faults":
                 self._faults = not self._faults
                 self._compute(self.table.sorted_by)

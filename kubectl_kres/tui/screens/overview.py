@@ -23,7 +23,7 @@ from kubectl_kres.render.overview import (
     describe_area,
     describe_problem,
     pods_of,
-    short_cause,
+    short_causes,
 )
 from kubectl_kres.render.text.line import Line, Tone, age_text, labelled_lines, size, tone_lines, wrap_text
 from kubectl_kres.render.verdict.remedy import first_fix_lines
@@ -54,6 +54,8 @@ _IN_SIGHT = 10
 _HEAD, _INDENT = 34, "   "
 #: Lines of what mends the problem under the cursor, below the problems.
 _FIXES = 6
+#: Cells of the status line that are no text.
+_STATUS = 6
 #: Lines of the strip at the most.
 _STRIP = 2
 #: Lines that what is worst has at least.
@@ -65,6 +67,7 @@ class Notice(Struct, frozen=True):
 
     ``location``: where Enter goes; None: nowhere. ``indented``: it continues the line above. ``command``: the words of
     the command that says more. ``pods``, ``age``: how many pods there are of how many wanted, and since when.
+    ``briefer``: the text in fewer and fewer words.
     """
 
     mark: tuple[str, Tone]
@@ -78,6 +81,7 @@ class Notice(Struct, frozen=True):
     pods: str = ""
     age: str = ""
     problem: Problem | None = None
+    briefer: tuple[str, ...] = ()
 
 
 class OverviewPane(TablePane):
@@ -411,22 +415,20 @@ class OverviewPane(TablePane):
         now = self.session.setting.now()
         for index, problem in enumerate(self._areas.problems()):
             key = f"{index:04}", str(problem.subject), problem.subject.namespace
-            notice = self._problem(problem, now)
-            yield (
-                key,
-                replace(notice, mark=("", "quiet"), text=f"other namespaces: {notice.text}")
-                if problem.elsewhere
-                else notice,
-            )
+            yield key, self._problem(problem, now)
         for index, gap in enumerate(self._gaps()):
             yield ("gap", f"{index:04}"), gap
 
     def _problem(self, problem: Problem, now: str) -> Notice:
-        ref, sign = problem.subject, SIGNS[problem.severity]
+        ref = problem.subject
+        sign: tuple[str, Tone] = ("", "quiet") if problem.elsewhere else SIGNS[problem.severity]
         what = f"{min(BY_KIND[ref.kind].names, key=len)}/{ref.name}"
+        location = Location("quota" if ref.kind == "ResourceQuota" else "object", ref=ref)
+        before = "other namespaces: " if problem.elsewhere else ""
+        text, *briefer = (f"{before}{form}" for form in short_causes(problem))
         return Notice(
-            sign, what, ref.namespace, short_cause(problem), _problem_location(problem),
-            command=ask_words(problem), pods=pods_of(problem), age=age_text(problem.since, now), problem=problem,
+            sign, what, ref.namespace, text, location, command=ask_words(problem),
+            pods=pods_of(problem), age=age_text(problem.since, now), problem=problem, briefer=tuple(briefer),
         )  # fmt: skip
 
     def _gaps(self) -> Iterator[Notice]:
@@ -454,8 +456,10 @@ class OverviewPane(TablePane):
         if row is None or not (row.text or row.indented):
             return [("", f"overview{namespace_text}")]
         inside = f" in {row.scope}" if row.location is not None and row.location.ref is not None and row.scope else ""
+        what = f"{row.what}{inside}".strip()
         text = describe_problem(row.problem, self.session.setting.now()) if row.problem is not None else row.text
-        return [("strong", f"{row.what}{inside}".strip()), (row.mark[1], f"  {text}")]
+        fits = size(what) + size(text) < self.size.width - _STATUS
+        return [("strong", what), (row.mark[1], f"  {text if fits else row.text}")]
 
     def command(self) -> str:
         """Return what prints more of the line under the cursor."""
@@ -530,11 +534,6 @@ class OverviewPane(TablePane):
         return True
 
 
-def _problem_location(problem: Problem) -> Location:
-    view = "quota" if problem.subject.kind == "ResourceQuota" else "object"
-    return Location(view, ref=problem.subject)
-
-
 def _update_table(table: Table, rows: dict[RowKey, Notice]) -> None:
     """The rows, as few of them anew as can be."""
     old = table.view.rows
@@ -554,7 +553,7 @@ _FACES = Faces(lambda row: f"{row.what} {row.scope} {row.text}", lambda _: {}, l
 _WORST = (
     Column("where", "NAMESPACE", lambda row: row.scope, tone=_row_tone, most=18),
     Column("what", "WORST FIRST", lambda row: row.what, tone=_row_tone, most=22),
-    Column("said", "", lambda row: row.text, tone=lambda row: row.mark[1], most=200),
+    Column("said", "", lambda row: row.text, tone=lambda row: row.mark[1], most=200, briefer=lambda row: row.briefer),
     Column("pods", "PODS", lambda row: row.pods, right=True),
     Column("age", "AGE", lambda row: row.age, right=True),
 )
@@ -596,5 +595,5 @@ def not_copied(remedy: Remedy | None) -> str:
     """Return why Enter copies nothing of a remedy that has no command, and what does."""
     if remedy is None or not remedy.why:
         return "there is no command to copy"
-    undone = f"{_UNDONE}; " if " owns " in remedy.why else ""
-    return f"{remedy.why}; {undone}c copies the field and value"
+    # Whose it is stands beside the remedy.
+    return f"{_UNDONE if ' owns ' in remedy.why else remedy.why}; c copies the field and value"

@@ -24,6 +24,9 @@ from kubectl_kres.tui.table.row_table import Table
 from kubectl_kres.tui.table.row_texts import Matcher, Selector, matcher
 from kubectl_kres.tui.widgets.lines import Lines
 
+#: The filter that a key of its own sets.
+NO_LIMITS = "limits=none"
+
 
 class OpenPlace(Message):
     """Go to a place."""
@@ -108,8 +111,9 @@ class Pane(Widget):
 
     def act(self, action: str) -> bool:
         """Do what a key says; False if it means nothing here."""
-        del action
-        return False
+        if action == "no-limits":
+            self.post_message(OpenPlace(Location("pods", self.session.namespace, filter=NO_LIMITS)))
+        return action == "no-limits"
 
     def ref_of_row(self) -> ObjectRef | None:
         """Return the object under the cursor, or the one that the screen is about; None where there is none."""

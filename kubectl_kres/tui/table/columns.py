@@ -31,7 +31,8 @@ class Column(Struct, frozen=True):
     largest. ``spills``: whether a row's text goes on over the columns behind it, which are empty then; such a text
     makes no column wide. ``live``: only where the store changes by itself.
     ``drawn``: it is a picture, which the cursor's colour must not turn inside out.
-    ``vital``: what a row is about; where room is short other columns go first.
+    ``vital``: what a row is about; where room is short other columns go first. ``briefer``: the text of a row in fewer
+    and fewer words, for a column that is too narrow.
     """
 
     id: str
@@ -50,11 +51,20 @@ class Column(Struct, frozen=True):
     live: bool = False
     drawn: bool = False
     vital: bool = False
+    briefer: Callable[[Any], Sequence[str]] | None = None
 
     @property
     def sort_key(self) -> Callable[[Any], Any]:
         """Gives what a row sorts by."""
         return self.rank or self._lower_text
+
+    def fitting_text(self, row: Any, width: int) -> str:
+        """Return the text of a row in as many words as the width has room for; at least its briefest."""
+        text = self.text(row)
+        if self.briefer is None or cell_len(safe_text(text)) <= width:
+            return text
+        forms = [text, *self.briefer(row)]
+        return next((form for form in forms if cell_len(safe_text(form)) <= width), forms[-1])
 
     def _lower_text(self, row: Any) -> str:
         return self.text(row).lower()

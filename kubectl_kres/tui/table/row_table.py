@@ -307,7 +307,7 @@ class Table(Drawn):
                 room = self.size.width - _MARGIN - sum(cells + GAP for _, cells in self._layout[:line])
                 return Strip([*segments, Segment(fit_text(column.text(row), max(width, room - 1)), style)])
             segments += [
-                Segment(fit_text(column.text(row), width, right=column.right), style),
+                Segment(fit_text(column.fitting_text(row, width), width, right=column.right), style),
                 Segment(" " * GAP, plain + over),
             ]
         return Strip(segments)
