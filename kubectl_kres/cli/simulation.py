@@ -30,7 +30,7 @@ from kubectl_kres.reports.changes.given_steps import FIRST, GivenStep, is_helm_t
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, Evict, Patch, ScaleStep, key_of_step, strategic_merge
 from kubectl_kres.simulate.cluster import PlacedStep
 from kubectl_kres.simulate.live import raw_of
-from kubectl_kres.simulate.plugins import POLICIES, Parameters, parameters_of
+from kubectl_kres.simulate.plugins import Parameters, parameters_of
 from kubectl_kres.simulate.state import AUTOSCALER
 from kubectl_kres.store.store import Store
 
@@ -49,12 +49,12 @@ _IDENTITY = frozenset({("kind",), ("apiVersion",), ("metadata", "name"), ("metad
 
 def sort_by_kind(manifests: Iterable[Manifest]) -> list[Manifest]:
     """Return the objects in the order of kinds, those of one kind as they stand; what policies take parameters from
-    stands before them.
+    follows the quotas, which may count it, and stands before all that is created next.
     """
     all_manifests = list(manifests)
     order = {kind: index for index, kind in enumerate(FIRST)}
     parameters = dict.fromkeys(
-        ("ConfigMap", *parameters_of(item.raw for item in all_manifests).versions), order[POLICIES[0]]
+        ("ConfigMap", *parameters_of(item.raw for item in all_manifests).versions), order["LimitRange"]
     )
     order = {**parameters, **order}
     return sorted(all_manifests, key=lambda manifest: order.get(unique_kind_name(manifest.raw), len(FIRST)))

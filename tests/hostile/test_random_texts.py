@@ -23,7 +23,7 @@ from kubectl_kres.cli.main import entry
 from kubectl_kres.errors import KresError
 from kubectl_kres.mcp.tools import LIMIT, answer_tool, text_of
 
-COUNT = int(os.environ.get("KRES_FUZZ", "") or 20)
+COUNT = int(os.environ.get("KRES_FUZZ", "") or 12)
 FIRST = int(os.environ.get("KRES_FUZZ_SEED", "") or 0)
 KINDS = ("VerticalPodAutoscaler", "TaskRun", "PipelineRun", "Task", "Pipeline", "ConfigMap")
 TEXTS = (

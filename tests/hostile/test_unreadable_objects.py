@@ -311,7 +311,7 @@ def test_containers_without_a_name_end_no_command(
     file = tmp_path / "nameless.kres"
     file.write_bytes(world.snapshot())
     commands = (
-        *OF_PODS, "explain deploy,sts,ds,jobs -A -o json", "diff deploy -A", "quota -A --denied",
+        "explain pods -A", "check -A", "overview -A", "explain deploy,sts,ds,jobs -A -o json", "diff deploy -A",
         "explain deploy/gateway -n payments --all", "simulate --evict vpa/gateway -n payments",
         "simulate --rollouts 3 -n shop", "quota --fit deploy/cart -n shop", "explain taskruns -A", "qos --open -A",
     )  # fmt: skip
