@@ -358,9 +358,8 @@ class Page:
             run_summary.add_selection(item)
             many = item.listed or len(item.subjects) + len(item.errors) > 1
             yield from self.reports(AnswerBatch(source.store, item, options, many, cache), run_summary)
-        if self.names_refused_policies and options is not None:
-            inputs.mistyped.extend(inputs.refused_policies(options.server))
-        run_summary.leaves_out(inputs.left_out)
+        refused = inputs.refused_policies(options.server) if self.names_refused_policies and options is not None else ()
+        run_summary.leaves_out([*inputs.left_out, *refused])
         run_summary.complete = run_summary.complete and not source.skipped
 
 
