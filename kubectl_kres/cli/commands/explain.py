@@ -254,6 +254,8 @@ class ExplainPage(Page):
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """Yield the explanations of a batch; for an object without one the error is added."""
+        if batch.cache is None:
+            batch = batch._replace(cache=_RunCache(None, None))
         read, batch = batch, self._with_files(batch)
         for subject in batch.selection.subjects:
             explainer = _explainer(subject.kind)
