@@ -104,16 +104,10 @@ def class_by_definition(raw: Raw) -> str:
         parts = [one.get("resources") for key in ("containers", "initContainers") for one in spec.get(key) or ()]
     if not any(positive(part, side) for part in parts for side in SIDES):
         return "BestEffort"
-    sums = {
-        side: {
-            name: sum(positive(part, side).get(name, Fraction(0)) for part in parts)
-            for name in ("cpu", "memory")
-            if any(name in positive(part, side) for part in parts)
-        }
-        for side in SIDES
-    }
     all_limited = all(positive(part, "limits").keys() == {"cpu", "memory"} for part in parts)
-    return "Guaranteed" if all_limited and sums["limits"] == sums["requests"] else "Burstable"
+    # From 1.37 on those of each container are compared, before it was their sums.
+    agree = all(positive(part, "limits") == positive(part, "requests") for part in parts)
+    return "Guaranteed" if all_limited and agree else "Burstable"
 
 
 @FEW
@@ -148,8 +142,7 @@ def test_the_class_of_guaranteed_looking_pods(rows, level):
     raw = {"metadata": {"name": "p"}, "spec": {"containers": containers}}
     if level is not None:
         raw["spec"]["resources"] = level
-    # From 1.37 on what each container says is compared, not the sums.
-    draft = draft_pod(pod(raw), Server(version=(1, 36)))
+    draft = draft_pod(pod(raw), Server())
     told = qos.explain(draft)
     assert told.name == qos.compute_class(draft) == class_by_definition(raw)
     if told.name != "BestEffort":
