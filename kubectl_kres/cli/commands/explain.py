@@ -135,10 +135,10 @@ class _Note(NamedTuple):
 _line_note = cache(partial(_Note, in_line=True))
 
 
-class _RunCache:
+class RunCache:
     """What a run keeps from one batch of objects to the next."""
 
-    def __init__(self, applied: FilesApplied | None, inputs: Input | None) -> None:
+    def __init__(self, applied: FilesApplied | None = None, inputs: Input | None = None) -> None:
         self.applied, self.inputs = applied, inputs
         self.explainers: dict[type[Explainer], Explainer] = {}
         self.outlines: tuple[Store, Outlines] | None = None
@@ -204,21 +204,21 @@ class ExplainPage(Page):
             run_summary.add_answer(combined.unseen, complete=combined.complete, negative=negative, counts=False)
             yield ObjectAnswer(None, combined if self.options.output in DOCUMENTS else None, note=combined)
 
-    def _start_run(self, source: ObjectSource, inputs: Input) -> _RunCache:
+    def _start_run(self, source: ObjectSource, inputs: Input) -> RunCache:
         """Return the cache of a run; its files are read where objects are evaluated with them."""
         if not self.options.filenames:
-            return _RunCache(None, None)
+            return RunCache()
         from kubectl_kres.cli.files_applied import FilesApplied
 
         applied = FilesApplied(self.options, after_change=self._after_change)
         if self.options.selector or self.options.container or self.options.question:
-            return _RunCache(applied, None)
+            return RunCache(applied)
         applied.read(source, inputs)
-        return _RunCache(applied, inputs)
+        return RunCache(applied, inputs)
 
     def _with_files(self, batch: AnswerBatch) -> AnswerBatch:
         """Return the batch with the store that its objects are evaluated with."""
-        cache: _RunCache = batch.cache
+        cache: RunCache = batch.cache
         applied = cache.applied
         if applied is None:
             return batch
@@ -234,7 +234,7 @@ class ExplainPage(Page):
 
         What is there is known of the objects of this batch and of those before it.
         """
-        cache: _RunCache = batch.cache
+        cache: RunCache = batch.cache
         store, server, before = batch.store, batch.options.server, cache.combined
         if applied.files is not None and applied.files.several:
             if not applied.fresh(store):
@@ -254,8 +254,6 @@ class ExplainPage(Page):
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """Yield the explanations of a batch; for an object without one the error is added."""
-        if batch.cache is None:
-            batch = batch._replace(cache=_RunCache(None, None))
         read, batch = batch, self._with_files(batch)
         for subject in batch.selection.subjects:
             explainer = _explainer(subject.kind)
@@ -357,7 +355,7 @@ class ExplainPage(Page):
             batch.many and options.output == "json" and not (options.watch or isinstance(options.output, CustomFormat))
         )
         like = explanation_cache_key(batch.store, subject, batch.options) if is_drawn else None
-        cache: _RunCache = batch.cache
+        cache: RunCache = batch.cache
         known = cache.similar.previous_text(like) if like is not None and cache.similar is not None else None
         if known is not None:
             return known[0], ObjectAnswer(subject, known[1])
@@ -378,14 +376,14 @@ class ExplainPage(Page):
         return options.output == "name" or (many and not asked and options.output not in {*DOCUMENTS, "brief"})
 
     def _outline(self, batch: AnswerBatch, subject: Subject) -> Outline:
-        cache: _RunCache = batch.cache
+        cache: RunCache = batch.cache
         if cache.outlines is None or cache.outlines[0] is not batch.store:
             from kubectl_kres.reports.explain.summary import Outlines
 
             cache.outlines = batch.store, Outlines(batch.store, batch.options)
         return cache.outlines[1].outline(subject)
 
-    def _outline_row(self, cache: _RunCache, outline: Outline) -> object_list.Row:
+    def _outline_row(self, cache: RunCache, outline: Outline) -> object_list.Row:
         if cache.rows is None:
             from kubectl_kres.render.verdict import object_list
 
