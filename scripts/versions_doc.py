@@ -30,9 +30,9 @@ the checks of Pod Security. `scripts/versions_doc.py 1.36 1.37` prints what lies
 def lines_of(minor: int) -> Iterator[str]:
     """What the version changed, a line of a list each."""
     from kubectl_kres.admission.base.versions import CHANGES, GATES  # noqa: PLC0415 - the path is set by main
-    from kubectl_kres.policies.cel.evaluation.environment import functions_of  # noqa: PLC0415
-    from kubectl_kres.policies.reports import POLICIES  # noqa: PLC0415
-    from kubectl_kres.policies.rules.pod_security import CHECKS  # noqa: PLC0415
+    from kubectl_kres.policies.cel.evaluation.environment import functions_of  # noqa: PLC0415 - the path is set by main
+    from kubectl_kres.policies.reports import POLICIES  # noqa: PLC0415 - the path is set by main
+    from kubectl_kres.policies.rules.pod_security import CHECKS  # noqa: PLC0415 - the path is set by main
 
     for change in CHANGES.values():
         if change.minor == minor:
@@ -56,7 +56,7 @@ def lines_of(minor: int) -> Iterator[str]:
 
 def page() -> str:
     """The whole page."""
-    from kubectl_kres.admission.base.versions import NEWEST, OLDEST  # noqa: PLC0415
+    from kubectl_kres.admission.base.versions import NEWEST, OLDEST  # noqa: PLC0415 - the path is set by main
 
     parts = [HEAD]
     for minor in range(NEWEST[1], OLDEST[1] - 1, -1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import zlib
 from typing import Any
@@ -199,8 +200,6 @@ def test_the_lines_around_may_go_before_the_last_tick():
             await settled(pilot)
             await act(pilot)
             app.exit()
-
-    import asyncio  # noqa: PLC0415
 
     asyncio.run(run())
 

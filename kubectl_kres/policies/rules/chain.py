@@ -259,7 +259,7 @@ def _created_of(
         return tuple(PolicyAnswer(outcome) for outcome in create_object(raw, policies, server))
     request = request.with_object(canonical)
     if request.kind in POLICY_KINDS:
-        from kubectl_kres.policies.rules import creation  # noqa: PLC0415
+        from kubectl_kres.policies.rules import creation  # noqa: PLC0415, for objects that are policies
 
         errors = creation.errors_of(raw, server.version[1], server)
         outcome = not_valid(request.kind, request.name, errors, server) if errors else Outcome(allowed=True, code=201)
@@ -393,7 +393,7 @@ def _has_defaults(limits: Limits) -> bool:
 
 def sessions(chain: Chain) -> Iterator[MutationRun]:
     """Yield one for each order of policies and of their bindings."""
-    from kubectl_kres.policies.rules.mutating import MutationRun  # noqa: PLC0415
+    from kubectl_kres.policies.rules.mutating import MutationRun  # noqa: PLC0415, for mutating policies
 
     single = [BoundPolicy(bound.policy, (binding,)) for bound in chain.world.mutating for binding in bound.bindings]
     for order in islice(permutations(single), MOST_ORDERS):

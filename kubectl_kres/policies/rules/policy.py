@@ -121,7 +121,7 @@ class Policy:
     def variables(self) -> dict[str, Expression]:
         """In their order; each may use those before it."""
         if self._variables is None:
-            from kubectl_kres.policies.rules.expressions import Expression, declared_type  # noqa: PLC0415
+            from kubectl_kres.policies.rules.expressions import Expression, declared_type  # noqa: PLC0415, CEL
 
             expressions: dict[str, Expression] = {}
             for variable in self.spec.get("variables") or ():
@@ -135,7 +135,7 @@ class Policy:
         self, text: str, wanted: Sequence[Any], *, authorizer: bool = True, patch: bool = False
     ) -> Expression:
         """Compiled once."""
-        from kubectl_kres.policies.rules.expressions import Expression, declared_type  # noqa: PLC0415
+        from kubectl_kres.policies.rules.expressions import Expression, declared_type  # noqa: PLC0415, CEL
 
         key = (text, tuple(wanted), authorizer, patch)
         if key not in self.known:
@@ -159,7 +159,7 @@ class Policy:
         conditions = self.spec.get("matchConditions") or ()
         if not conditions:
             return True
-        from kubectl_kres.policies.rules.expressions import (  # noqa: PLC0415
+        from kubectl_kres.policies.rules.expressions import (  # noqa: PLC0415, CEL is loaded where an expression is evaluated
             BOOLEAN,
             Evaluation,
             OutOfBudget,
