@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from shlex import quote
 
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pictures.holders import divide_cells
 from kubectl_kres.render.text.line import Line, Tone, age_text, draw, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.render.text.system import systems
@@ -278,19 +279,29 @@ _SHORTEST = {"persistentvolumeclaims": "pvc", "count/persistentvolumeclaims": "p
 def short_causes(problem: Problem) -> tuple[str, ...]:
     """Return what is wrong, what is missing with a minus before it; then the same in fewer and fewer words."""
     if problem.verdict is not None:
-        findings = dict.fromkeys(map(_finding, problem.verdict.findings))
-        if not findings:
-            texts = [problem.verdict.message] if problem.verdict.message else [*_verdict(problem.verdict)]
-        else:
-            most = max(map(len, findings))
-            texts = ["; ".join(forms[min(index, len(forms) - 1)] for forms in findings) for index in range(most)]
-            first, others = next(iter(findings)), len(findings) - 1
-            texts += [f"{form} +{others}" for form in first if others]
+        texts: Iterable[str] = refusal_causes(problem.verdict)
     elif problem.run_state is not None:
-        texts = [*_row_state(problem.run_state, problem.nodes)]
+        texts = _row_state(problem.run_state, problem.nodes)
     else:
-        texts = [*_problem_texts(problem)]
+        texts = _problem_texts(problem)
     return tuple(dict.fromkeys(text for text in texts if text)) or (problem.state,)
+
+
+def refusal_causes(verdict: Verdict) -> Iterator[str]:
+    """Yield why pods are refused, then the same in fewer and fewer words; nothing where that is not known."""
+    findings = dict.fromkeys(map(_finding, verdict.findings))
+    if not findings:
+        yield from [verdict.message] if verdict.message else _verdict(verdict)
+        return
+    most = max(map(len, findings))
+    yield from ("; ".join(forms[min(index, len(forms) - 1)] for forms in findings) for index in range(most))
+    first, others = next(iter(findings)), len(findings) - 1
+    yield from (f"{form} +{others}" for form in first if others)
+
+
+def short_ref(ref: ObjectRef) -> str:
+    """Return the object's kind as short as kubectl takes it, and its name: ``deploy/web``."""
+    return f"{min(BY_KIND[ref.kind].names, key=len)}/{ref.name}"
 
 
 def pods_of(problem: Problem) -> str:

@@ -17,7 +17,7 @@ from textual.timer import Timer
 
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.render.text.line import Line, Tone
+from kubectl_kres.render.text.line import Line, Tone, size
 from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui import commands, palette, save, themes, whatif
 from kubectl_kres.tui.keys import BY_ID, CHANGING, ELSEWHERE, STARTING
@@ -40,10 +40,11 @@ from kubectl_kres.tui.widgets.header_footer import (
     digit_of,
     fresh_line,
     key_line,
+    sign_line,
     typing_line,
     where_line,
 )
-from kubectl_kres.tui.widgets.prompt import SIGNS, Prompt, Purpose
+from kubectl_kres.tui.widgets.prompt import Prompt, Purpose
 
 #: Seconds between two looks at the feed, and how much of them may be spent on sums: less while somebody types.
 TICK, _SUMMING, _TYPING = 0.1, 0.015, 0.004
@@ -516,16 +517,13 @@ class Kres(WhatIfKeys):
 
     def do_quit(self) -> None:
         text = self.screen.get_selected_text()
-        if text:
-            self.copy(text, "selection")
-        else:
-            self.exit()
+        self.copy(text, "selection") if text else self.exit()
 
     # The prompt
 
-    def ask_for(self, purpose: Purpose, text: str = "", *, words: bool = False) -> None:
-        self._bar("sign").put([("strong", f" {SIGNS[purpose]}")])
-        self._bar("sign").styles.width = len(SIGNS[purpose]) + 1
+    def ask_for(self, purpose: Purpose, text: str = "", *, words: bool = False, about: str = "") -> None:
+        self._bar("sign").put(sign := sign_line(purpose, about))
+        self._bar("sign").styles.width = sum(size(part) for _, part in sign)
         self._purpose = purpose
         show_prompt(self.screen_stack[0], shown=True)
         complete = (lambda so_far: list(commands.completions(so_far, self.session))) if words else None

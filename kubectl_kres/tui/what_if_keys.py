@@ -6,6 +6,7 @@ from textual.app import App
 
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.render.overview import short_ref
 from kubectl_kres.render.text.line import Tone
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui import whatif
@@ -44,7 +45,7 @@ class WhatIfKeys(App[None]):
         """Read what the screens need."""
         raise NotImplementedError
 
-    def ask_for(self, purpose: Purpose, text: str = "", *, words: bool = False) -> None:
+    def ask_for(self, purpose: Purpose, text: str = "", *, words: bool = False, about: str = "") -> None:
         """Show the prompt."""
         raise NotImplementedError
 
@@ -61,7 +62,7 @@ class WhatIfKeys(App[None]):
             )
             return
         self._aim, self._aimed = proposal.ref, proposal.text.partition("=")[0]
-        self.ask_for("suppose", proposal.text)
+        self.ask_for("suppose", proposal.text, about=short_ref(proposal.ref))
 
     def try_number(self, text: str) -> None:
         """Wait for what has to be read: what becomes of the number is said at a tick."""

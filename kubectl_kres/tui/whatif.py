@@ -26,6 +26,7 @@ from kubectl_kres.reports.changes.given_steps import namespace_needs, plugin_nee
 from kubectl_kres.reports.changes.nodes import change_node_needs, with_nodes
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.common.explanation import find_unread
+from kubectl_kres.reports.common.parts import RaiseQuota, Remedy, SetValue
 from kubectl_kres.reports.quota.usage_tree import workload_of
 from kubectl_kres.reports.remedies.commands import manager_sentence
 from kubectl_kres.simulate.change import SCALED, Patch, ScaleStep, key_of_step
@@ -114,8 +115,21 @@ class Proposal(Struct, frozen=True):
     text: str
 
 
+def number_of_fix(remedies: Sequence[Remedy]) -> tuple[ObjectRef, str, str] | None:
+    """Return the object, name and number of the first fix that is one number to try; None: none is."""
+    for remedy in remedies:
+        edit = remedy.edits[0] if len(remedy.edits) == 1 else None
+        if isinstance(edit, RaiseQuota):
+            return edit.object, edit.resource, edit.to
+        if isinstance(edit, SetValue) and edit.to is not None and edit.container:
+            return edit.object, f"{edit.container}.{edit.side}.{edit.resource}", edit.to
+    return None
+
+
 def proposal(store: Store, ref: ObjectRef | None, name: str = "", now: str = "") -> Proposal | None:
-    """For an object, and one of its names with its number; of a pod what made it; None: there is no number to try."""
+    """For an object, and one of its names with a number, the one that it has if none is given; of a pod what made it;
+    None: there is no number to try.
+    """
     item = store.get(ref.kind, ref.name, ref.namespace) if ref is not None else None
     if ref is None or item is None:
         return None
@@ -125,8 +139,9 @@ def proposal(store: Store, ref: ObjectRef | None, name: str = "", now: str = "")
     if ref.kind in _AMOUNTS:
         amounts = _read_path(raw_of(item), _AMOUNTS[ref.kind])
         if name not in amounts:
+            now = ""
             name = max(amounts, key=lambda name: _share(item, name, amounts[name]), default="")
-        return Proposal(ref, f"{name}={amounts[name]}") if name else None
+        return Proposal(ref, f"{name}={now or amounts[name]}") if name else None
     if name and template_in(raw_of(item)) is not None:
         return Proposal(ref, f"{name}={now}")
     if ref.kind in SCALED:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from tui.driving import ML, demo, drive, typed
+from tui.driving import ML, demo, drive, strike, typed
 
 from kubectl_kres.render.text.line import sanitize_text
 from kubectl_kres.tui.table import strips
@@ -57,11 +57,31 @@ def test_no_vital_column_goes_before_another_one(pairs, room):
     assert vital <= left or left <= vital
 
 
-@pytest.mark.parametrize("size", [(60, 20), (80, 24)], ids=str)
-@pytest.mark.parametrize(("name", "heads"), [("refused", ("NAME", "REFUSED BY")), ("timeline", ("REASON", "OBJECT"))])
+@pytest.mark.parametrize("size", [(50, 15), (60, 20), (80, 24)], ids=str)
+@pytest.mark.parametrize(("name", "heads"), [
+        ("refused", ("NAME", "WHY")), ("timeline", ("OBJECT", "WHAT HAPPENED")), ("claims", ("NAME", "STATE")),
+        ("taskruns", ("NAME", "CONDITION")), ("pipelineruns", ("NAME", "CONDITION")),
+    ])  # fmt: skip
 def test_a_small_screen_says_what_a_row_is_about(name, heads, size):
     shown = drive(demo(name, file=ML), size=size)
-    assert all(re.search(rf" {head}\b", shown.splitlines()[2]) for head in heads), shown
+    head_line = next(line for line in shown.splitlines() if heads[0] in line)
+    assert all(re.search(rf" {head}\b", head_line) for head in heads), shown
+
+
+@pytest.mark.parametrize("name", ["quotas", "pods", "timeline", "namespaces", ""])
+def test_the_last_column_leaves_a_blank_before_the_scrollbar(name):
+    def look(app):
+        table = app.pane.table
+        assert table.show_vertical_scrollbar
+        strips = (table.render_line(y) for y in range(table.size.height))
+        assert all(strip.text[table.size.width - 2 : table.size.width - 1] == " " for strip in strips)
+
+    drive(demo(name, file=ML), then=look)
+
+
+def test_columns_that_stay_have_what_was_taken_from_them_for_one_that_goes():
+    columns = tuple(Column(name, name, str, most=60, vital=name != "c") for name in "abc")
+    assert laid_out(columns, (60, 60, 60), 50, wide=False) == [(0, 24), (1, 24)]
 
 
 @given(st.text(), st.integers(1, 30), st.booleans())
@@ -126,3 +146,16 @@ def test_sorting_takes_no_column_away():
         return seen[0]
 
     assert shown_columns([]) == shown_columns(["C"]) == shown_columns(["M"])
+
+
+def test_the_sentence_that_nothing_matches_names_all_that_was_typed():
+    """Nothing else on the screen changes with the second letter."""
+
+    async def act(pilot):
+        drawn = []
+        await strike(pilot, ["/", "z", "z"])
+        pilot.app.pane.table.refresh = lambda *_, **__: drawn.append(1)
+        await strike(pilot, ["z"])
+        assert drawn and 'filter "zzz" hides' in "".join(text for _, text in pilot.app.pane.table.empty)
+
+    drive(demo("pods", file=ML), act=act)

@@ -117,7 +117,8 @@ def test_a_reason_has_as_many_words_as_there_is_room_for_and_is_never_cut(width)
 
 
 def test_the_lists_say_what_matters_in_a_narrow_column():
-    assert "moved to another pool  " in drive(demo("claims", file=DEMO))
+    assert re.search(r" lost +moved  ", drive(demo("claims", file=DEMO)))
+    assert "moved to another pool  " in drive(demo("claims", file=DEMO), size=(90, 24))
     assert " pvc " in drive(demo("pools", file=DEMO))
     assert "persistentvolumeclaims" in drive(demo("pools", file=DEMO), size=LARGE)
     shown = drive(demo("timeline", file=DEMO), size=LARGE)
@@ -139,7 +140,7 @@ def test_the_beginning_of_one_name_opens_its_list():
 
 @pytest.mark.parametrize(
     ("name", "first"),
-    [("pods", "recommendations-"), ("refused", "Deployment/checkout"), ("taskruns", "build-web-"),
+    [("pods", "recommendations-"), ("refused", "deploy/checkout"), ("taskruns", "build-web-"),
      ("limitranges", "ci-sandbox"), ("quotas", "capsule-pool-ml-storage"), ("claims", "bob")],
 )  # fmt: skip
 def test_lists_have_the_worst_first_and_shift_s_turns_to_the_names_with_the_cursor_on_the_first(name, first):
@@ -313,3 +314,45 @@ def test_a_pipelinerun_says_how_many_of_its_tasks_have_ended(objects, drawn, asc
     app = Kres(session_on(store_of(*objects), ascii_only=ascii_only), (HOME, Location("pipelineruns", "ns")))
     row = drive(app, size=LARGE).splitlines()[3]
     assert (drawn.translate(str.maketrans("█▓░", "#+.")) if ascii_only else drawn) in row
+
+
+#: Screens of what is wrong, and the lists before them.
+SCREENS = ["", "quotas", "refused", "claims", "pools", "timeline", "namespaces", "quota team checkout",
+           "deploy checkout checkout", "claim bob ml-notebooks", "claim team ml-notebooks", "pool ml-compute",
+           "taskrun integration-12 ci"]  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [(120, 35), (200, 50)], ids=str)
+@pytest.mark.parametrize("words", SCREENS)
+def test_no_half_of_a_screen_is_empty(words, size):
+    """Neither the lower half nor, where there are two, one of the panes beside each other."""
+
+    async def act(pilot: Any) -> None:
+        # By way of the overview, as most people come: what it reads is there then.
+        if words:
+            await press(pilot, [":", *typed(words), "enter"])
+
+    lines = drive(demo(file=DEMO), size=size, act=act).splitlines()[2:-3]
+    lower = lines[len(lines) // 2 :]
+    assert sum(bool(line.strip(" │─")) for line in lower) > len(lower) // 3, lower
+    beside = [line.partition("│")[2] for line in lines if line.find("│") in range(size[0] * 2 // 3)]
+    assert not beside or sum(bool(line.strip()) for line in beside) > len(beside) // 5, beside
+
+
+def test_what_happened_stands_where_lines_are_left_and_nowhere_else():
+    claim = [":", *typed("claim bob ml-notebooks"), "enter"]
+    high = drive(demo(file=DEMO), claim, size=(200, 50))
+    assert re.search(r"what happened to it.*Changed spec\.pool by kubectl-edit", high, re.DOTALL)
+    assert "what happened" not in drive(demo(file=DEMO), claim)
+    events = drive(demo("timeline", file=DEMO), size=(200, 50))
+    assert "what happened to it" not in events
+
+
+def test_the_refused_say_why_in_the_words_of_the_overview():
+    overview = drive(demo(file=DEMO), size=(200, 50))
+    refused = drive(demo("refused", file=DEMO), size=(200, 50))
+    rows = [line for line in refused.splitlines() if re.match(r"[ >~]{2}[x!] ", line)]
+    assert len(rows) == 9
+    for row in rows:
+        _, name, _, why = re.split(r"  +", row[4:].strip())[:4]
+        assert re.search(rf"{re.escape(name)} +{re.escape(why)} ", overview), row

@@ -30,12 +30,15 @@ SCREENS: dict[str, tuple[str, list[str]]] = {
     "claims": ("claims", ["G"]),
     "claim": ("claim sweep", ["down"]),
     "taskrun": ("taskrun integration-12", []),
+    "refused": ("refused", []),
+    "timeline": ("timeline", ["down"]),
 }
-TINY, SMALL, MIDDLE, HUGE = (50, 15), (80, 24), (120, 40), (200, 60)
+TINY, SMALL, MIDDLE, HUGE = (50, 15), (80, 24), (120, 35), (200, 50)
 SIZES = [
     *((TINY, name) for name in ("overview", "pods", "pod", "quotas", "quota", "claims", "claim", "pool", "taskrun")),
-    *((MIDDLE, name) for name in ("overview", "namespaces", "quota", "pool", "claims")),
-    *((HUGE, name) for name in ("overview", "pods", "pod", "claims")),
+    *((SMALL, name) for name in ("refused", "timeline")),
+    *((MIDDLE, name) for name in ("overview", "namespaces", "quota", "pool", "claims", "claim", "refused", "timeline")),
+    *((HUGE, name) for name in ("overview", "pods", "pod", "claims", "quotas", "pool", "claim", "timeline")),
 ]
 LIGHT = [(MIDDLE, "overview"), (SMALL, "claims"), (SMALL, "qos"), (SMALL, "quota")]
 PLAIN = [(SMALL, "overview"), (MIDDLE, "pool"), (SMALL, "quotas")]

@@ -8,6 +8,8 @@ import sys
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from reports.stored import made, store_of
 from tui.driving import LARGE, ML, SMALL, demo, drive, press, typed, until
 from tui.still import Still, session_on
@@ -16,9 +18,12 @@ from tui.test_tui_snapshots import before
 from kubectl_kres.cli.main import entry
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.reports.common.parts import DeleteObject, RaiseQuota, Remedy, SetValue
+from kubectl_kres.snapshot.read import demo_path
 from kubectl_kres.tui import whatif
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.location import HOME, Location
+from kubectl_kres.tui.whatif import number_of_fix
 from kubectl_kres.tui.widgets.prompt import step_value
 
 FIVE = ["s", "5", "enter"]
@@ -196,3 +201,27 @@ def test_who_owns_the_quota_is_said_before_what_would_make_it_so(monkeypatch: py
 )
 def test_a_number_is_stepped_through(value: str, by: int, next_one: str):
     assert step_value(value, by) == next_one
+
+
+@pytest.mark.parametrize("words", ["", "refused"])
+def test_the_first_fix_of_a_problem_is_what_is_tried(words):
+    """The object that the number is typed for stands before it; taken as it is, the number lets all pods in."""
+    typing = drive(demo(words, file=demo_path()), ["s"])
+    assert "what if quota/team requests.memory=4608Mi" in typing
+    shown = drive(demo(words, file=demo_path()), ["s", "enter"], size=LARGE)
+    assert re.search(r"Better:\n +checkout +Deployment/checkout +3 of 3 pods", shown), shown
+
+
+@given(st.lists(st.sampled_from(["quota", "value", "pod level", "two", "other"])))
+def test_a_fix_of_one_number_is_offered_and_no_other(kinds):
+    quota, deploy = ObjectRef("ResourceQuota", "team", "shop"), ObjectRef("Deployment", "web", "shop")
+    edits: dict[str, tuple[Any, ...]] = {
+        "quota": (RaiseQuota(quota, "spec.hard[pods]", "pods", "6"),),
+        "value": (SetValue(deploy, "f", "cpu", "1", container="app", side="limits"),),
+        "pod level": (SetValue(deploy, "f", "cpu", "1", side="limits"),),
+        "two": (RaiseQuota(quota, "f", "pods", "6"), RaiseQuota(quota, "g", "cpu", "6")),
+        "other": (DeleteObject(quota),),
+    }
+    expected = {"quota": (quota, "pods", "6"), "value": (deploy, "app.limits.cpu", "1")}
+    wanted = next((expected[kind] for kind in kinds if kind in expected), None)
+    assert number_of_fix([Remedy("", edits[kind]) for kind in kinds]) == wanted

@@ -96,6 +96,12 @@ def short(report: ClaimReport) -> str:
     return report.because if report.is_waiting or report.state == "released" else ""
 
 
+def _briefer(row: ClaimEntry) -> tuple[str, ...]:
+    """Return the same in fewer and fewer words."""
+    clause, words = brief_reasons(short(row.report))
+    return clause, words, words.removesuffix(" to another pool")
+
+
 def brief_words(amounts: Mapping[str, str]) -> str:
     """``cpu 4, memory 2Gi``."""
     return ", ".join(f"{_brief(name)} {value}" for name, value in amounts.items())
@@ -117,11 +123,11 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     namespace_of, name = map(attrgetter, ("claim.metadata.namespace", "claim.metadata.name"))
     return (
         *(() if namespace else (Column("namespace", "NAMESPACE", namespace_of, namespace_of),)),
-        Column("name", "NAME", name, name, most=48),
+        Column("name", "NAME", name, name, most=48, vital=True),
         Column("pool", "POOL", lambda row: _pool(row) or "-", most=30),
-        Column("state", "STATE", lambda row: row.report.state, _state_rank, _state_tone, width=10),
+        Column("state", "STATE", lambda row: row.report.state, _state_rank, _state_tone, width=10, vital=True),
         Column("short", "SHORT BY", lambda row: short(row.report), _short_rank, tone=lambda row: row_sign(row)[1],
-               most=44, briefer=lambda row: [*brief_reasons(short(row.report))]),
+               most=44, vital=True, briefer=_briefer),
         Column("place", "PLACE", lambda row: _format_queue_position(row.report), _place_rank, wide=True, most=11),
         Column("waits", "WAITS", lambda row: row.waiting_text, _waits_rank, right=True, width=5, searched=False),
         Column("asks", "ASKS FOR", lambda row: brief_words(row.report.asks), _asks_rank, wide=True),

@@ -12,9 +12,10 @@ from kubectl_kres.capsule.reports.claim.claims import Amount, ClaimReport, VerbE
 from kubectl_kres.capsule.reports.common.claim_state import WAITING
 from kubectl_kres.capsule.reports.common.needs import pooled_needs
 from kubectl_kres.capsule.reports.explain_claim_or_pool import ClaimExplanation, PoolOption, explain_claim
+from kubectl_kres.capsule.reports.pool.pool_report import PoolReport
 from kubectl_kres.capsule.reports.pool.pools import pool_report
 from kubectl_kres.capsule.screens.claim_list import pool_place, short
-from kubectl_kres.capsule.screens.items import condition_item, option_items, turn_item
+from kubectl_kres.capsule.screens.items import condition_item, option_items, pool_pictures, turn_item
 from kubectl_kres.capsule.screens.pool_data import get_pool_index
 from kubectl_kres.capsule.text.claim import VERBS, permission_lines, state_lines, status_lines
 from kubectl_kres.capsule.text.claim_or_pool import claim_page, option_text
@@ -30,6 +31,7 @@ from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
 from kubectl_kres.tui.screens.outline import OutlinePane
 from kubectl_kres.tui.widgets.items import OutlineItem, Sections, text_item, warning_item
+from kubectl_kres.tui.widgets.lines import Make
 
 
 class ClaimPane(OutlinePane):
@@ -113,19 +115,26 @@ class ClaimPane(OutlinePane):
 
     def _queue_lines(self, item: OutlineItem, width: int) -> Iterator[Line]:
         """Yield the queue as a picture, with who gets in after each remedy, and what is compared at its own turn."""
-        context = get_pool_index(self.session)
-        name = self.report.pool or self.report.wanted_pool
-        pool: Any = self.session.store.get("ResourcePool", name) if name else None
-        if pool is not None:
-            ascii_only = self.session.setting.ascii_only
-            yield from queue_lines(pool_report(context, pool), self.report.ways, width, ascii_only=ascii_only)
+        if (pool := self._pool_report()) is not None:
+            yield from queue_lines(pool, self.report.ways, width, ascii_only=self.session.setting.ascii_only)
         if item.about is not None:
             yield from item.about(width)
 
+    def pictures(self) -> Iterator[Make]:
+        """Yield the queue of its pool, and who holds what of it."""
+        if self.answer is not None and (pool := self._pool_report()) is not None:
+            yield from pool_pictures(pool, self.report.ways, ascii_only=self.session.setting.ascii_only)
+
+    def _pool_report(self) -> PoolReport | None:
+        """Return the report of its pool; None where it has none, or that was not read."""
+        name = self.report.pool or self.report.wanted_pool
+        pool: Any = self.session.store.get("ResourcePool", name) if name else None
+        return pool_report(get_pool_index(self.session), pool) if pool is not None else None
+
     def opens_on(self) -> OutlineItem | None:
-        """Its own turn in the queue, whose pane has the picture."""
+        """Its own turn in the queue, whose pane has the picture; else the first fix, whose pane has the command."""
         own_item = next((item for item in self._rows if item.tone == "strong" and not item.is_section), None)
-        return own_item or super().opens_on()
+        return own_item or next((item for item in self._rows if item.remedy), None) or super().opens_on()
 
     def _unseen_row(self, failed_read: FailedRead) -> OutlineItem:
         read = ReadRequest(failed_read.kind, failed_read.namespace, failed_read.name, required=failed_read.required)

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from kubectl_kres.capsule.reports.claim.claims import ClaimReport
 from kubectl_kres.capsule.reports.explain_claim_or_pool import QueueTurn, StoredCondition
+from kubectl_kres.capsule.reports.pool.pool_report import PoolReport
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
 from kubectl_kres.capsule.text.claim import no_option_reason, option_lines
 from kubectl_kres.capsule.text.claim_or_pool import RESULTS, compared_text
+from kubectl_kres.capsule.text.pools import pool_rooms, queue_lines
+from kubectl_kres.render.pictures.holders import holders_lines
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.widgets.items import OutlineItem
+from kubectl_kres.tui.widgets.lines import Make
+
+
+def pool_pictures(report: PoolReport, options: Sequence[UnblockOption], *, ascii_only: bool) -> Iterator[Make]:
+    """Yield who waits for a pool, with what remedies change, and who holds it."""
+    yield partial(queue_lines, report, options, ascii_only=ascii_only)
+    yield partial(holders_lines, pool_rooms(report), ascii_only=ascii_only)
 
 
 def option_items(report: ClaimReport) -> Iterator[OutlineItem]:

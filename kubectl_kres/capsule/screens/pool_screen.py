@@ -30,7 +30,7 @@ from kubectl_kres.capsule.reports.pool.pool_report import (
 )
 from kubectl_kres.capsule.reports.pool.pools import pool_report
 from kubectl_kres.capsule.screens.claim_list import brief_words
-from kubectl_kres.capsule.screens.items import condition_item, option_items
+from kubectl_kres.capsule.screens.items import condition_item, option_items, pool_pictures
 from kubectl_kres.capsule.screens.pool_data import get_pool_index
 from kubectl_kres.capsule.screens.pool_list import use_bar
 from kubectl_kres.capsule.text.claim_or_pool import pool_page, users_head, users_page
@@ -49,6 +49,7 @@ from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.outline import OutlinePane
 from kubectl_kres.tui.screens.users import UsersPane
 from kubectl_kres.tui.widgets.items import OutlineItem, Sections, text_item, warning_item
+from kubectl_kres.tui.widgets.lines import Make
 
 
 class PoolUsersPane(UsersPane):
@@ -247,6 +248,13 @@ class PoolPane(OutlinePane):
             yield _queued_row(queued, age_text(queued.created, now))
         if queue == ():
             yield OutlineItem((), "nobody waits", tone="quiet")
+
+    def pictures(self) -> Iterator[Make]:
+        """Yield the queue, and who holds what."""
+        if self.answer is not None:
+            first = self._first_waiting_claim()
+            options = first.ways if first is not None else ()
+            yield from pool_pictures(self.report, options, ascii_only=self.session.setting.ascii_only)
 
     def text(self, width: int) -> Iterable[Line]:
         assert self.answer is not None

@@ -404,8 +404,12 @@ def _format_killed_container(explanation: Explanation) -> str:
 
 
 def _running_problem(explanation: Explanation) -> str:
-    """Return what goes wrong with pods that run: one that is killed for memory, a resize that the node puts off."""
+    """Return what goes wrong with pods that were admitted: one that is killed for memory, a resize that the node puts
+    off, an eviction.
+    """
     state = explanation.run_state
+    if state is not None and state.word == "ended" and any(fact.reason == "Evicted" for fact in explanation.facts):
+        return "; it was evicted"
     if state is not None and state.word == "runs" and state.reason == "OOMKilled":
         many = f" ({state.pods} of {state.of} pods)" if state.of > 1 and state.pods else ""
         return f"; {state.detail.partition('; ')[0]}{many}"

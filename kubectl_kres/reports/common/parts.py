@@ -288,8 +288,8 @@ class SetValue(Record, frozen=True, omit_defaults=False, tag_field="type", tag="
 
 
 class RaiseQuota(Record, frozen=True, omit_defaults=False, tag_field="type", tag="raise-quota"):
-    """A higher hard for one name of a quota. ``next_pod``: the hard for the next pod alone, where that is less.
-    ``next_pod``: what would be enough for the next pod alone, where that is less.
+    """A higher hard for one name of a quota. ``next_pod``: what would be enough for the next pod alone, where that is
+    less.
     """
 
     object: ObjectRef

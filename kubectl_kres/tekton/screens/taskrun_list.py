@@ -176,7 +176,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     namespace_column = Column("namespace", "NAMESPACE", lambda row: row.run.metadata.namespace)
     return (
         *(() if namespace else (namespace_column,)),
-        Column("name", "NAME", lambda row: row.run.metadata.name, most=56),
+        Column("name", "NAME", lambda row: row.run.metadata.name, most=56, vital=True),
         Column(
             "state",
             "CONDITION",
@@ -184,6 +184,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
             _severity_key,
             lambda row: row_sign(row)[1],
             most=34,
+            vital=True,
             briefer=lambda row: _condition(row).split(": ")[1:],
         ),
         Column("steps", "STEPS", _steps, right=True, wide=True, width=5, searched=False),
@@ -361,10 +362,16 @@ def _pipelinerun_columns(namespace: str) -> tuple[Column, ...]:
     namespace_column = Column("namespace", "NAMESPACE", lambda row: row.run.metadata.namespace)
     return (
         *(() if namespace else (namespace_column,)),
-        Column("name", "NAME", lambda row: row.run.metadata.name, most=56),
+        Column("name", "NAME", lambda row: row.run.metadata.name, most=56, vital=True),
         Column("pipeline", "PIPELINE", _pipeline, most=30),
         Column(
-            "state", "CONDITION", _pipelinerun_condition, _severity_key, lambda row: pipelinerun_sign(row)[1], most=34
+            "state",
+            "CONDITION",
+            _pipelinerun_condition,
+            _severity_key,
+            lambda row: pipelinerun_sign(row)[1],
+            most=34,
+            vital=True,
         ),
         Column("tasks", "TASKS", _tasks, _unfinished, lambda row: pipelinerun_sign(row)[1], most=24, drawn=True),
         Column("runs", "TASKRUNS", _runs, most=48),

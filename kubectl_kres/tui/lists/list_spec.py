@@ -11,6 +11,7 @@ from msgspec import Struct
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone
+from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
@@ -29,6 +30,10 @@ ListRows = Iterator[tuple[RowKey, Any]]
 
 def no_labels(_row: Any) -> Mapping[str, str]:
     return {}
+
+
+def no_remedies(_row: Any) -> Sequence[Remedy]:
+    return ()
 
 
 class Listing(Struct, frozen=True):
@@ -51,6 +56,8 @@ class Listing(Struct, frozen=True):
     fields: what a filter like ``limits=none`` looks at besides the columns, by name.
     none: that there are no rows, in words; empty: what else is said then, and what to do next.
     tabs: those of a row's screen that keys of the same name open.
+    remedies: what mends a row, the first of which can be tried.
+    has_history: where there is room, the screen says what happened to a row's object.
     part: what a row is where it is no object but a part of several. words: what filters look at; absent: all columns.
     """
 
@@ -86,6 +93,8 @@ class Listing(Struct, frozen=True):
     several: str = ""
     part: str = ""
     tabs: tuple[str, ...] = ()
+    remedies: Callable[[Any], Sequence[Remedy]] = no_remedies
+    has_history: bool = True
 
     @property
     def id(self) -> str:

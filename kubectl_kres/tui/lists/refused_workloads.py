@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kubectl_kres.render.overview import refusal_causes, short_ref
 from kubectl_kres.render.quota.fit import pods_of_jobs, refusal_detail
 from kubectl_kres.render.quota.quota_blocks import quota_lines
 from kubectl_kres.render.text.line import Line, Tone
@@ -41,25 +42,16 @@ def _row_rank(row: Denied) -> tuple[bool, int]:
     return row_sign(row)[1] != "bad", -missing
 
 
-def _format_sources(row: Denied) -> str:
-    sources = dict.fromkeys(str(finding.source.ref) for finding in row.verdict.findings if finding.source is not None)
-    if sources or row.verdict.blocked is None:
-        return ", ".join(sources) or "only some fit"
-    return row.verdict.blocked.by
-
-
-def _format_names(row: Denied) -> Sequence[str]:
-    """Return who refuses without its kind; of several the first, and how many more there are."""
-    first, *others = _format_sources(row).split(", ")
-    name = first.removeprefix("webhook ").rpartition("/")[2]
-    return (f"{name} +{len(others)}" if others else name,)
+def _causes(row: Denied) -> Sequence[str]:
+    """Return why its pods are refused, then the same in fewer and fewer words; at least that they are."""
+    return tuple(refusal_causes(row.verdict)) or ("only some fit",)
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
     namespace_column = Column("namespace", "NAMESPACE", lambda row: row.subject.namespace)
     return (
         *(() if namespace else (namespace_column,)),
-        Column("name", "NAME", lambda row: str(row.subject), most=48, vital=True),
+        Column("name", "NAME", lambda row: short_ref(row.subject), most=48, vital=True),
         Column(
             "state",
             "MISSING",
@@ -69,7 +61,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
             width=9,
             briefer=lambda row: [_format_missing_pods(row).partition(" of ")[0]],
         ),
-        Column("by", "REFUSED BY", _format_sources, tone=lambda _: "bad", vital=True, briefer=_format_names),
+        Column("by", "WHY", lambda row: _causes(row)[0], tone=lambda _: "bad", most=60, vital=True, briefer=_causes),
         Column("remedy", "FIX", lambda row: row.remedies[0].text if row.remedies else "", wide=True, most=60),
     )
 
@@ -103,5 +95,6 @@ LISTING = Listing(
     command=lambda session, namespace: session.command("quota --denied", namespace),
     worst_first=True,
     tabs=("diff", "yaml", "computed"),
-    hints=("timeline", "explain", "faults"),
+    remedies=lambda row: row.remedies,
+    hints=("suppose", "timeline", "explain", "faults"),
 )

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from itertools import chain, islice
 
 from msgspec import Struct
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.render.overview import SIGNS
-from kubectl_kres.render.text.line import Line, Tone, age_text, tone_lines, wrap_text
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.render.overview import SIGNS, short_ref
+from kubectl_kres.render.text.line import Line, Tone, age_text, clip_text, tone_lines, wrap_text
 from kubectl_kres.render.timeline import EXPIRED, describe_entry, every_field
 from kubectl_kres.reports.common.system import is_shown
-from kubectl_kres.reports.timeline import PodNews, TimelineEntry, timeline, timeline_needs
+from kubectl_kres.reports.timeline import TROUBLED, PodNews, TimelineEntry, timeline, timeline_needs
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
@@ -23,6 +25,8 @@ from kubectl_kres.tui.table.columns import Column
 _NEWEST = str.maketrans("0123456789", "9876543210")
 #: What stands in the column before it: which pod was refused.
 _WHO_IS_REFUSED = re.compile(r'(?:failed to [\w ]+ "[^"]*": )?pods "[^"]*" is forbidden: |Internal error occurred: ')
+#: Lines from which a heading is worth its own, and events and workloads that are too many to go through.
+_HEADED, _MANY = 2, 2_000
 #: So many pods are looked at before others have their turn.
 _PAGE = 500
 
@@ -50,18 +54,46 @@ def _rows(session: Session, namespace: str) -> ListRows:
         yield (row.rank, entry.object.full_name, entry.reason, entry.text), row
 
 
+def history_lines(session: Session, refs: Collection[ObjectRef], width: int, most: int) -> Iterator[Line]:
+    """Yield what happened lately to some objects, then to others in their namespace, in so many lines at the most.
+
+    It is made from what has been read: nothing, where that is nothing or too much to go through between two keys.
+    """
+    store, now = session.store, session.setting.now()
+    namespace = next((ref.namespace for ref in refs if ref.namespace), "")
+    looked = chain.from_iterable(store.all(kind, namespace or None) for kind in ("Event", *TROUBLED))
+    if not refs or most < _HEADED or sum(1 for _ in islice(looked, _MANY)) == _MANY:
+        return
+    entries = timeline(store, namespace, None).entries
+    about_refs = [entry for entry in entries if entry.object in refs]
+    others = [entry for entry in entries if entry.object not in refs] if namespace else []
+    for heading, group in (("what happened to it", about_refs), (f"what else happened in {namespace}", others)):
+        if not group or most < _HEADED:
+            continue
+        yield [("strong", heading)]
+        shown = group[: most - 1]
+        most -= len(shown) + 2
+        for entry in shown:
+            name = "" if group is about_refs and len(refs) == 1 else f"{short_ref(entry.object)}: "
+            text = f"{entry.reason} {name}{_WHO_IS_REFUSED.sub('', describe_entry(entry))}".rstrip(": ")
+            yield [("", f"{age_text(entry.time, now):>5}  "), (SIGNS[entry.severity][1], clip_text(text, width - 7))]
+        if most >= _HEADED:
+            yield []
+
+
 def _columns(namespace: str) -> tuple[Column, ...]:
     namespace_column = Column("namespace", "NAMESPACE", lambda row: row.entry.object.namespace)
     return (
         Column("age", "AGE", lambda row: row.age, lambda row: row.rank, right=True, width=5, searched=False),
         *(() if namespace else (namespace_column,)),
-        Column("state", "REASON", lambda row: row.entry.reason, tone=_tone, most=24, vital=True),
-        Column("name", "OBJECT", lambda row: str(row.entry.object), most=48, vital=True),
+        Column("state", "REASON", lambda row: row.entry.reason, tone=_tone, most=24),
+        Column("name", "OBJECT", lambda row: short_ref(row.entry.object), most=30, vital=True),
         Column(
             "told",
             "WHAT HAPPENED",
             lambda row: describe_entry(row.entry),
             most=120,
+            vital=True,
             briefer=lambda row: [_WHO_IS_REFUSED.sub("", describe_entry(row.entry))],
         ),
     )
@@ -102,4 +134,5 @@ LISTING = Listing(
     command=lambda session, namespace: session.command("timeline", namespace),
     hints=("explain", "faults"),
     several="entries",
+    has_history=False,
 )

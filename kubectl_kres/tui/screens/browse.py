@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -15,6 +16,7 @@ from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.keys import BY_ID
 from kubectl_kres.tui.lists.list_registry import select_columns
 from kubectl_kres.tui.lists.list_spec import Listing, changed_rows, format_namespaces, name_count, nothing_there
+from kubectl_kres.tui.lists.timeline import history_lines
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
 from kubectl_kres.tui.screens.pane import NO_LIMITS, Copy, FrameChanged, OpenPlace, StatusRemark, TablePane, sort_line
@@ -24,6 +26,7 @@ from kubectl_kres.tui.table.row_table import Table
 from kubectl_kres.tui.table.row_texts import RowText, Selector
 from kubectl_kres.tui.table.strips import safe_text
 from kubectl_kres.tui.table.view import Faces, RowKey
+from kubectl_kres.tui.whatif import number_of_fix
 from kubectl_kres.tui.widgets.header_footer import count_text, gap_count
 from kubectl_kres.tui.widgets.lines import Lines
 
@@ -400,7 +403,9 @@ class Browse(TablePane):
         self._arrange()
         self.table.empty = () if self.table.view.keys else [("quiet", self._empty_reason())]
         if row is not None and self.table.view.keys:
-            self.detail.put(lambda width: self.listing.detail(self.session, row, width), keep=True)
+            refs = (self.listing.ref(row),) if self.listing.has_history else ()
+            history = partial(history_lines, self.session, refs)
+            self.detail.put(lambda width: self.listing.detail(self.session, row, width), history, keep=True)
         else:
             self.detail.put(self._reasons if self.has_class("absent") else self._gaps)
         self.post_message(FrameChanged())
@@ -461,17 +466,10 @@ class Browse(TablePane):
         so_far = self._making is not None or self._preparing is not None
         count = count_text(self.session, self.reads(), shown, rows, so_far=so_far)
         faults = "  faults only" if self._faults else ""
-        order = "" if self.has_class("absent") else self._format_sort()
+        order = "" if self.has_class("absent") else sort_line(self.table, worst_first=self.listing.worst_first)
         spread = format_namespaces(self.table.view.keys) if self._filters_many_namespaces else ""
         text = f"{name_count(self.session, self.listing, self._namespace, count)}{order}{faults}{spread}"
         return [("", text), *gap_count(self.session, self.reads())]
-
-    def _format_sort(self) -> str:
-        """By which column, and that what is worst comes first."""
-        by = self.table.sorted_by
-        if self.listing.worst_first and by is not None and by.id == "state" and not self.table.reverse:
-            return f"  sort {by.head}, worst first"
-        return sort_line(self.table)
 
     @property
     def _filters_many_namespaces(self) -> bool:
@@ -519,6 +517,11 @@ class Browse(TablePane):
 
     def ref_of_row(self) -> ObjectRef | None:
         return self.listing.ref(self.table.row) if self.table.row is not None else None
+
+    def value_here(self) -> tuple[ObjectRef | None, str, str]:
+        """Return the number of the first fix, where there is one."""
+        row = self.table.row
+        return (number_of_fix(self.listing.remedies(row)) if row is not None else None) or super().value_here()
 
     def is_fault(self, row: Any) -> bool:
         """Return whether the row has a mark, which is found out first where that is costly."""

@@ -24,13 +24,15 @@ from kubectl_kres.render.overview import (
     describe_problem,
     pods_of,
     short_causes,
+    short_ref,
 )
 from kubectl_kres.render.text.line import Line, Tone, age_text, labelled_lines, size, tone_lines, wrap_text
-from kubectl_kres.render.verdict.remedy import first_fix_lines
+from kubectl_kres.render.verdict.remedy import first_fix_lines, not_copied, to_copy
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.overview import OverviewArea, Problem, pod_area
 from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.lists.list_registry import LISTINGS, find_row
+from kubectl_kres.tui.lists.timeline import history_lines
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.overview import Areas, unread_reason
 from kubectl_kres.tui.screens.pane import Copy, FrameChanged, OpenPlace, StatusRemark, TablePane
@@ -38,6 +40,7 @@ from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table
 from kubectl_kres.tui.table.view import Faces, RowKey
+from kubectl_kres.tui.whatif import number_of_fix
 from kubectl_kres.tui.widgets.lines import Lines
 
 #: A drawing is followed by a rest of so many times what it took: keys come first.
@@ -245,13 +248,16 @@ class OverviewPane(TablePane):
 
     def _details(self, problem: Problem, width: int) -> Iterator[Line]:
         """Yield what the lists say of the object that is wrong, and of the quotas that refuse it."""
-        findings = problem.verdict.findings if problem.verdict is not None else ()
-        sources = (finding.source.ref for finding in findings if finding.source is not None)
-        for ref in dict.fromkeys((problem.subject, *sources)):
+        for ref in _refs_of_problem(problem):
             if (row_of_list := find_row(self.session, ref)) is not None:
                 listing, row = row_of_list
                 yield []
                 yield from listing.detail(self.session, row, width)
+
+    def _history(self, width: int, room: int) -> Iterator[Line]:
+        row: Notice | None = self.worst.row
+        if row is not None and row.problem is not None:
+            yield from history_lines(self.session, _refs_of_problem(row.problem), width, room)
 
     @property
     def _fix(self) -> Remedy | None:
@@ -259,6 +265,12 @@ class OverviewPane(TablePane):
         row: Notice | None = self.worst.row
         remedies = row.problem.remedies if row is not None and row.problem is not None else ()
         return remedies[0] if remedies else None
+
+    def value_here(self) -> tuple[ObjectRef | None, str, str]:
+        """Return the number of the first fix, where there is one."""
+        row: Notice | None = self.table.row
+        remedies = row.problem.remedies if row is not None and row.problem is not None else ()
+        return number_of_fix(remedies) or super().value_here()
 
     def reads(self) -> Iterable[ReadRequest]:
         space = self.session.namespace
@@ -328,7 +340,7 @@ class OverviewPane(TablePane):
         if row != self._reported or row is None:
             same = row is not None and self._reported is not None and row.location == self._reported.location
             self._reported = row
-            self.fixes.put(self._fixes, keep=same)
+            self.fixes.put(self._fixes, self._history, keep=same)
 
     # Areas
 
@@ -422,7 +434,7 @@ class OverviewPane(TablePane):
     def _problem(self, problem: Problem, now: str) -> Notice:
         ref = problem.subject
         sign: tuple[str, Tone] = ("", "quiet") if problem.elsewhere else SIGNS[problem.severity]
-        what = f"{min(BY_KIND[ref.kind].names, key=len)}/{ref.name}"
+        what = short_ref(ref)
         location = Location("quota" if ref.kind == "ResourceQuota" else "object", ref=ref)
         before = "other namespaces: " if problem.elsewhere else ""
         text, *briefer = (f"{before}{form}" for form in short_causes(problem))
@@ -458,8 +470,9 @@ class OverviewPane(TablePane):
         inside = f" in {row.scope}" if row.location is not None and row.location.ref is not None and row.scope else ""
         what = f"{row.what}{inside}".strip()
         text = describe_problem(row.problem, self.session.setting.now()) if row.problem is not None else row.text
-        fits = size(what) + size(text) < self.size.width - _STATUS
-        return [("strong", what), (row.mark[1], f"  {text if fits else row.text}")]
+        room = self.size.width - _STATUS - size(what)
+        fitting = next((form for form in (text, row.text, *row.briefer) if size(form) < room), row.text)
+        return [("strong", what), (row.mark[1], f"  {fitting}")]
 
     def command(self) -> str:
         """Return what prints more of the line under the cursor."""
@@ -472,7 +485,7 @@ class OverviewPane(TablePane):
         return self.session.command("tui kinds" if location is not None else "overview", self.session.namespace)
 
     def hints(self) -> Sequence[str]:
-        return ("open", "pane", "command", "filter", "kinds", "help", "quit-or-up")
+        return ("filter", "command", "help", "suppose", "timeline", "pane", "kinds", "quit-or-up")
 
     def apply(self) -> None:
         matcher = self.matched()
@@ -573,27 +586,13 @@ _AREAS = (
 )
 
 
+def _refs_of_problem(problem: Problem) -> tuple[ObjectRef, ...]:
+    """Return the object that is wrong, and those that refuse its pods."""
+    findings = problem.verdict.findings if problem.verdict is not None else ()
+    sources = (finding.source.ref for finding in findings if finding.source is not None)
+    return tuple(dict.fromkeys((problem.subject, *sources)))
+
+
 def _ref_of(row: Any) -> ObjectRef | None:
     """Return the object of a line; None for an area, or where there is no line."""
     return row.location.ref if row is not None and row.location is not None else None
-
-
-_UNDONE = "a patch of the cluster would be undone"
-
-
-def to_copy(remedy: Remedy | None) -> str:
-    """Return its commands; where its owner would undo them, the fields with their values; empty: nothing."""
-    if remedy is None:
-        return ""
-    if remedy.commands:
-        return "\n".join(remedy.commands)
-    fields = ((edit.field, getattr(edit, "to", None)) for edit in remedy.edits)
-    return "\n".join(f"{field}: {to}" for field, to in fields if field and to is not None)
-
-
-def not_copied(remedy: Remedy | None) -> str:
-    """Return why Enter copies nothing of a remedy that has no command, and what does."""
-    if remedy is None or not remedy.why:
-        return "there is no command to copy"
-    # Whose it is stands beside the remedy.
-    return f"{_UNDONE if ' owns ' in remedy.why else remedy.why}; c copies the field and value"

@@ -294,7 +294,11 @@ class TablePane(Pane):
         return as_csv(self.table) if self.has_table else None
 
 
-def sort_line(table: Table) -> str:
-    """By which column rows are sorted, for those who do not see the arrow."""
+def sort_line(table: Table, *, worst_first: bool = False) -> str:
+    """By which column rows are sorted, for those who do not see the arrow; ``worst_first``: by the state that is so."""
     column = table.sorted_by
-    return f"  sort {column.head} {'down' if table.reverse else 'up'}" if column is not None else ""
+    if column is None:
+        return ""
+    if worst_first and column.id == "state" and not table.reverse:
+        return f"  sort {column.head}, worst first"
+    return f"  sort {column.head} {'down' if table.reverse else 'up'}"

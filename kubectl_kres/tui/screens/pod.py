@@ -27,6 +27,7 @@ from kubectl_kres.tui.screens.pane import Copy, OpenPlace, StatusRemark
 from kubectl_kres.tui.screens.tree import TreePane
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table
+from kubectl_kres.tui.widgets.lines import Make
 from kubectl_kres.tui.widgets.values import ValueRow, columns, journal_lines, value_rows
 
 TABS = (
@@ -91,6 +92,19 @@ class PodPane(TreePane):
             return Copy("\n".join(commands), "command")
         return Copy(row.text, "value") if row.text else None
 
+    def pictures(self) -> Iterable[Make]:
+        """Return its requests and limits as bars."""
+        return (self._bars,) if self.answer is not None else ()
+
+    def _bars(self, width: int) -> Iterable[Line]:
+        pairs = bounds_pairs(self.answer) if self.answer is not None else ()
+        return scale_lines(pairs, width, ascii_only=self.session.setting.ascii_only)
+
+    def refs(self) -> Sequence[ObjectRef]:
+        findings = self.answer.verdict.findings if self.answer is not None else ()
+        sources = (finding.source.ref for finding in findings if finding.source is not None)
+        return tuple(dict.fromkeys((self.ref, *sources)))
+
     def owner(self) -> Location | None:
         """Of a pod, the workload or run that made it."""
         pod = self.session.get(self.ref)
@@ -129,9 +143,7 @@ class PodPane(TreePane):
             return [[("warn", f"no class, since {no_class_reason(self.subject)}")]]
         if tab == "cgroups":
             return tree(result.cgroups, width) if result.cgroups is not None else ()
-        pairs = bounds_pairs(self.answer) if self.answer is not None else ()
-        ascii_only = self.session.setting.ascii_only
-        return [*scale_lines(pairs, width, ascii_only=ascii_only), [("", "")], *quality_lines(result, width)]
+        return [*self._bars(width), [("", "")], *quality_lines(result, width)]
 
     def on_table_opened(self, event: Table.Opened) -> None:
         """To the object that a value came from; a branch folds."""

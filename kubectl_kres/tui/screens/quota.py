@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from kubectl_kres.reports.quota.usage_tree import UsageNode, counting_needs, set
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import no_labels
 from kubectl_kres.tui.lists.quotas import tightest_first
+from kubectl_kres.tui.lists.timeline import history_lines
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
 from kubectl_kres.tui.screens.object import ObjectPane
@@ -101,7 +103,7 @@ class QuotaPane(ObjectPane, TablePane):
         lines = self.verdict.virtual_size.height
         most = max(height // 2, height - max(rows, _FEWEST))
         self._left = height - lines if beside else height - rows - min(lines, most)
-        self.holding.display = self._is_small and (self._left >= _HOLDING or self.holding.has_focus)
+        self.holding.display = self.answer is not None and (self._left >= _HOLDING or self.holding.has_focus)
         self.verdict.styles.max_height = height if beside else most
         self.table.styles.max_height = rows if self.holding.display and not beside else None
         if beside:
@@ -115,15 +117,17 @@ class QuotaPane(ObjectPane, TablePane):
         return self.answer is not None and 0 < sum(share.pods for share in self.answer.shares) <= _FEW
 
     def _show_holding(self) -> None:
-        """What the user under the cursor holds, down to single values; the tree is made when it is first shown."""
+        """What the user under the cursor holds, down to single values; the tree is made when it is first shown. On the
+        lines that are left, what happened to the quota.
+        """
         if not self.holding.display or self.answer is None:
             return
-        if self._tree is None:
+        if self._tree is None and self._is_small:
             if (quota := self.session.get(self.ref)) is None:
                 return
             [report] = quota_reports(self.session.store, [quota], self.session.evaluation_options, by=VALUE)
             self._tree = report.tree
-        self.holding.put(self._holding_lines)
+        self.holding.put(self._holding_lines, partial(history_lines, self.session, (self.ref,)))
 
     def _holding_lines(self, width: int) -> Iterator[Line]:
         """Yield the whole tree where it has room, else that of the user under the cursor."""

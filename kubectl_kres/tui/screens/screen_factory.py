@@ -5,7 +5,7 @@ What becomes of the numbers that are tried, as ``kubectl kres simulate`` prints 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from textual.app import ComposeResult
 
@@ -27,6 +27,7 @@ from kubectl_kres.reports.quota.quota_report import quota_reports
 from kubectl_kres.simulate.change import Patch, key_of_step
 from kubectl_kres.tui.keys import groups
 from kubectl_kres.tui.lists.list_registry import LISTINGS
+from kubectl_kres.tui.lists.timeline import history_lines
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.browse import Browse
 from kubectl_kres.tui.screens.help import HelpPane
@@ -41,6 +42,12 @@ from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.system import systems
 from kubectl_kres.tui.whatif import TypedNumber, WhatIf
 from kubectl_kres.tui.widgets.lines import Lines
+
+
+def _tried_refs(change: WhatIf) -> tuple[ObjectRef, ...]:
+    """Return the objects whose numbers are tried."""
+    steps = (typed_number.placed_step for typed_number in change.typed_numbers)
+    return tuple(ObjectRef(*key_of_step(placed_step.step), placed_step.namespace) for placed_step in steps)
 
 
 class WhatIfPane(Pane):
@@ -58,8 +65,12 @@ class WhatIfPane(Pane):
         yield self.page
 
     def on_mount(self) -> None:
-        self.page.put(self._lines)
+        self.page.put(self._lines, self._history)
         self.page.focus()
+
+    def _history(self, width: int, room: int) -> Iterable[Line]:
+        change = self.session.what_if
+        return history_lines(self.session, _tried_refs(change), width, room) if change is not None else ()
 
     def _lines(self, width: int) -> Iterator[Line]:
         change = self.session.what_if
@@ -84,10 +95,8 @@ class WhatIfPane(Pane):
 
     def _states_after(self, change: WhatIf, width: int) -> Iterator[Line]:
         """Yield how it is then: the workloads that were tried, and each quota that changes with who holds it."""
-        steps = [typed_number.placed_step for typed_number in change.typed_numbers]
-        tried = [ObjectRef(*key_of_step(placed_step.step), placed_step.namespace) for placed_step in steps]
         changed = dict.fromkeys(item.quota for item in change.report.quotas)
-        for ref in dict.fromkeys((*tried, *changed)):
+        for ref in dict.fromkeys((*_tried_refs(change), *changed)):
             item = self.session.get(ref)
             if item is None:
                 continue

@@ -10,8 +10,10 @@ from textual.app import ComposeResult
 from textual.containers import Container
 
 from kubectl_kres.errors import KresError
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.tui.lists.list_spec import no_labels
+from kubectl_kres.tui.lists.timeline import history_lines
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.object import ObjectPane
 from kubectl_kres.tui.screens.pane import Copy, FrameChanged, StatusRemark, TablePane
@@ -19,17 +21,21 @@ from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table
 from kubectl_kres.tui.table.view import Faces, RowKey
-from kubectl_kres.tui.widgets.lines import Lines
+from kubectl_kres.tui.widgets.lines import Lines, Make
 from kubectl_kres.tui.widgets.tabs import Tabs
 
 #: Lines below which the verdict and what is known give way to the tree, and from which the verdict has room for all
 #: that it mostly says.
 _LOW, _HIGH = 18, 30
 #: Lines of the verdict on a low, a middling and a high screen, where the tree needs the others.
-_VERDICT_LOW, _VERDICT, _VERDICT_HIGH = 3, 6, 10
+_VERDICT_LOW, _VERDICT, _VERDICT_HIGH = 3, 7, 10
+#: Lines left from which it is told what happened.
+_AFTER = 6
+#: Lines of a picture that are worth showing without the rest of it.
+_PICTURE = 8
 #: Lines of what is known below the tree at the least, on a low screen and on others; cells of the tree at the least,
 #: and those that what is known has beside it.
-_ABOUT_LOW, _ABOUT, _TREE, _REASONS = 3, 6, 46, 44
+_ABOUT_LOW, _ABOUT, _TREE, _REASONS = 3, 5, 47, 44
 
 
 class TreePane(ObjectPane, TablePane):
@@ -49,6 +55,8 @@ class TreePane(ObjectPane, TablePane):
         &.beside > Container { layout: horizontal; }
         &.beside > Container > Table { height: 1fr; }
         &.beside > Container > Lines { width: 1fr; border-top: none; border-left: solid $foreground 25%; }
+        & > #after { height: 1fr; border-top: solid $foreground 25%; }
+        & > #after:focus { border-top: heavy $accent; }
         & > #page { height: 1fr; }
         &.page > Container { display: none; }
         &.tree > #page { display: none; }
@@ -69,9 +77,14 @@ class TreePane(ObjectPane, TablePane):
         known_names = {tab for tab, _ in self.TABS}
         self.tabs = Tabs(self.TABS, location.tab if location.tab in known_names else self.TABS[0][0])
         self.verdict, self.about, self.page = Lines(id="verdict"), Lines(id="about"), Lines(id="page")
+        #: What happened, below a tree that leaves room for that.
+        self.after = Lines(id="after")
+        self.after.display = False
         self.verdict.can_focus = False
         self.steps = True
         self._rows: list[Any] = []
+        #: Lines of what is known of a line of the tree, the most so far.
+        self._most_known = 0
         self._folded: set[RowKey] = set()
         self._reported: RowKey | None = None
         #: Whether the screen still chooses where the cursor stands, and what it chose last.
@@ -124,6 +137,7 @@ class TreePane(ObjectPane, TablePane):
         with Container():
             yield self.table
             yield self.about
+        yield self.after
         yield self.page
 
     def on_mount(self) -> None:
@@ -154,6 +168,44 @@ class TreePane(ObjectPane, TablePane):
         # The verdict is asked for its lines: its size is still that of its last ones.
         left = height - 1 - about - (min(most, self.verdict.virtual_size.height) if self.verdict.display else 0)
         self.table.styles.max_height = None if beside else max(2, min(rows, left))
+        self._give_rest(left, rows, beside=beside)
+
+    def _give_rest(self, height: int, rows: int, *, beside: bool) -> None:
+        """Tell what happened on the lines that the tree, and what is known beside it, leave of so many."""
+        # Lines beside it come and go with the cursor: what stands below must not move with them.
+        self._most_known = max(self._most_known, self.about.virtual_size.height)
+        needed = max(rows, min(self._most_known, height * 2 // 3))
+        shown = beside and self.shows_tree and height - needed > _AFTER
+        self.query_one(Container).styles.height = needed if shown else "1fr"
+        if shown != self.after.display:
+            self.after.display = shown
+        if shown:
+            self.after.put(lambda _: (), self._history, keep=True)
+
+    def _fill_rest(self, row: Any, width: int, room: int) -> Iterator[Line]:
+        """Yield the pictures that have room below what is known of a line, then what happened if nothing tells that."""
+        known = list(self.about_lines(row, width))
+        for picture in self.pictures():
+            lines = list(picture(width))
+            if not lines or lines[0] in known or room < min(len(lines), _PICTURE):
+                continue
+            if len(lines) > room:
+                lines = [*lines[: room - 1], [("quiet", "…")]]
+            yield from (*lines, [])
+            room -= len(lines) + 1
+        if not self.after.display:
+            yield from self._history(width, room)
+
+    def pictures(self) -> Iterable[Make]:
+        """Return what can be drawn of the answer beside the tree, the most telling first."""
+        return ()
+
+    def _history(self, width: int, room: int) -> Iterable[Line]:
+        return history_lines(self.session, self.refs(), width, room)
+
+    def refs(self) -> Sequence[ObjectRef]:
+        """Return the objects that the answer is about: itself, and what decides about it."""
+        return (self.ref,)
 
     @property
     def _is_without_tree(self) -> bool:
@@ -229,11 +281,12 @@ class TreePane(ObjectPane, TablePane):
             return
         row = self.table.row
         if self._is_without_tree:
-            self.about.put(partial(self._page, "text"), keep=keep)
+            self.about.put(partial(self._page, "text"), self._history, keep=keep)
         elif row is None or self.answer is None:
             self.about.put(self.gap_lines)
         else:
-            self.about.put(partial(self.about_lines, row), keep=keep and self._reported == row.path)
+            more = partial(self._fill_rest, row)
+            self.about.put(partial(self.about_lines, row), more, keep=keep and self._reported == row.path)
         self._reported = row.path if row is not None else None
 
     def _page(self, tab: str, width: int) -> Iterator[Line]:

@@ -133,7 +133,9 @@ def laid_out(columns: Sequence[Column], needed: Sequence[int], room: int, *, wid
             index = max(loose, key=lambda number: loose[number])
             widths[index] -= min(over, max(1, (widths[index] - _minimum_width(columns[index], liked[index])) // 4))
         elif len(widths) > 1:
-            widths.pop(max(widths, key=lambda number: (not columns[number].vital, number)))
+            gone = max(widths, key=lambda number: (not columns[number].vital, number))
+            # Those that stay begin anew: what was taken from them for it is theirs again.
+            widths = {index: liked[index] for index in widths if index != gone}
         else:
             widths = {index: max(1, room) for index in widths}
     for index in sorted(widths):

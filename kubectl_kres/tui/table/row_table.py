@@ -22,8 +22,8 @@ from kubectl_kres.tui.table.row_texts import Matcher
 from kubectl_kres.tui.table.strips import Drawn, fit_text, safe_text
 from kubectl_kres.tui.table.view import Faces, RowKey, View
 
-#: Cursor and sign stand before the first column.
-_MARGIN = 4
+#: Cursor and sign stand before the first column; behind the last one a blank and the scrollbar.
+_MARGIN, _END = 4, 2
 #: Rows that widths are taken from: those that came first, and of those that change some at a time.
 _MEASURED, _SAMPLE = 400, 40
 #: The tone of a whole row, by that of its sign.
@@ -76,8 +76,7 @@ class Table(Drawn):
         self._row_mark = sign
         #: Which rows are not as they were before a change that is tried; None: no change is.
         self.differs: Callable[[Any], bool] | None = None
-        #: What stands in the place of the rows where there are none.
-        self.empty: Line = ()
+        self._empty: Line = ()
         #: Whether the cursor stands on the first row, whichever that comes to be, since nobody has moved it.
         self.anchored = False
         #: Whether the cursor is only marked while the keys are this table's.
@@ -100,6 +99,17 @@ class Table(Drawn):
     @property
     def line(self) -> int:
         return self._line
+
+    @property
+    def empty(self) -> Line:
+        """What stands in the place of the rows where there are none."""
+        return self._empty
+
+    @empty.setter
+    def empty(self, line: Line) -> None:
+        if line != self._empty:
+            self._empty = line
+            self.refresh()
 
     def row_sign(self, row: Any) -> str:
         """Return the sign before a row; empty where nothing is wrong with it."""
@@ -128,7 +138,7 @@ class Table(Drawn):
         return longest
 
     def _over_all(self, widths: Sequence[int]) -> int:
-        return _MARGIN + 1 + sum(widths) + GAP * max(0, len(widths) - 1)
+        return _MARGIN + sum(widths) + GAP * max(0, len(widths) - 1) + _END
 
     @property
     def visible_columns(self) -> tuple[Column, ...]:
@@ -305,7 +315,7 @@ class Table(Drawn):
                 style = self._picture_style(tone)
             if column.spills is not None and column.spills(row):
                 room = self.size.width - _MARGIN - sum(cells + GAP for _, cells in self._layout[:line])
-                return Strip([*segments, Segment(fit_text(column.text(row), max(width, room - 1)), style)])
+                return Strip([*segments, Segment(fit_text(column.text(row), max(width, room - _END)), style)])
             segments += [
                 Segment(fit_text(column.fitting_text(row, width), width, right=column.right), style),
                 Segment(" " * GAP, plain + over),
@@ -318,7 +328,7 @@ class Table(Drawn):
 
     def _lay_out(self) -> None:
         self._laid = self.size.width
-        room = self._laid - _MARGIN - 1
+        room = self._laid - _MARGIN - _END
         if not self._liked or len(self._liked) != len(self.columns):
             # Rows that a filter hides count, too: it goes, and the widths stay.
             rows = (row for _, row in self.view.pairs())

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from math import ceil
 
 from kubectl_kres.cluster.watch.feed_state import FeedState
-from kubectl_kres.render.text.line import Line, Tone, size
+from kubectl_kres.render.text.line import Line, Tone, clip_text, size
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.keys import hints
 from kubectl_kres.tui.session import Session, is_connecting
 from kubectl_kres.tui.table.strips import safe_text
+from kubectl_kres.tui.widgets.prompt import SIGNS
 
 #: Seconds without a word from the server that are worth a remark; it is asked after ten where watches are silent.
 _QUIET = 12.0
@@ -20,6 +21,8 @@ _WIDE = 100
 _NARROW = 72
 #: Width below which a moment is said without its year.
 _SHORT = 60
+#: Cells of the name of an object before a prompt.
+_ABOUT = 32
 #: Columns that the name of the cluster and the namespace keep.
 _PLACE = 44
 
@@ -167,6 +170,11 @@ _TYPING = {
     "save": (("enter", "write"), ("esc", "leave"), (".svg", "a picture"), (".csv", "the table")),
     "suppose": (("enter", "try"), ("up down", "another value"), ("esc", "leave"), ("VALUE", "or NAME=VALUE")),
 }
+
+
+def sign_line(purpose: str, about: str) -> Line:
+    """Return what stands before what is typed; ``about``: the object that a number is typed for."""
+    return [("strong", f" {SIGNS[purpose]}"), ("", f"{clip_text(safe_text(about), _ABOUT)} " if about else "")]
 
 
 def typing_line(purpose: str) -> Line:

@@ -21,6 +21,10 @@ _COPIES = "… c copies"
 
 #: Makes the lines for a width.
 Make = Callable[[int], Iterable[Line]]
+#: Makes lines for a width and for as many lines as are left below those.
+Fill = Callable[[int, int], Iterable[Line]]
+#: Lines left from which they are worth filling.
+_FILLED = 3
 
 
 class Lines(Drawn):
@@ -44,17 +48,18 @@ class Lines(Drawn):
     def __init__(self, make: Make | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._make: Make = make or (lambda _: ())
+        self._fill: Fill | None = None
         self._drawn_lines: list[Line] = []
-        self._width = 0
+        self._width = self._height = 0
 
     @property
     def text(self) -> str:
         """Return what is shown, without tones."""
         return "\n".join("".join(text for _, text in line).rstrip() for line in self._drawn_lines)
 
-    def put(self, make: Make, *, keep: bool = False) -> None:
-        """Other lines; ``keep``: the page stays where it is."""
-        self._make = make
+    def put(self, make: Make, fill: Fill | None = None, *, keep: bool = False) -> None:
+        """Other lines, and others still on the room that they leave; ``keep``: the page stays where it is."""
+        self._make, self._fill = make, fill
         self._draw()
         if not keep:
             self.scroll_to(y=0, animate=False)
@@ -68,12 +73,12 @@ class Lines(Drawn):
         shown = [*self._drawn_lines[line], ("quiet", "…")] if cut else self._drawn_lines[line]
         width = self.scrollable_content_region.width
         if _command(shown) and sum(cell_len(safe_text(text)) for _, text in shown) > width:
-            return self._cut_line(shown, width)
+            return self._cut_line(shown, width, _COPIES + " …" * cut)
         return self.strip(shown, width)
 
-    def _cut_line(self, line: Line, width: int) -> Strip:
+    def _cut_line(self, line: Line, width: int, ending: str) -> Strip:
         """Return a command that is longer than the widget is wide: its beginning, and the key that copies all of it."""
-        tail = self.strip([("quiet", _COPIES)], cell_len(_COPIES))
+        tail = self.strip([("quiet", ending)], cell_len(ending))
         return Strip.join([self.strip(line, max(0, width - tail.cell_length)), tail])
 
     def command_here(self) -> str:
@@ -94,14 +99,18 @@ class Lines(Drawn):
         self.post_message(self.Copied(command))
 
     def on_resize(self) -> None:
-        if self.scrollable_content_region.width != self._width:
+        # What is drawn may depend on how many lines there is room for.
+        if (self.scrollable_content_region.width, self.size.height) != (self._width, self._height):
             self._draw()
 
     def _draw(self) -> None:
         # A scrollbar that comes and goes must not change where lines break.
-        self._width = self.scrollable_content_region.width
+        self._width, self._height = self.scrollable_content_region.width, self.size.height
         width = max(8, self.content_size.width - 1)
         self._drawn_lines = [piece for line in self._make(width) for piece in wrap_line(line, width)]
+        left = self._height - len(self._drawn_lines) - 1
+        if self._fill is not None and left >= _FILLED and (lines := list(self._fill(width, left))[:left]):
+            self._drawn_lines += [[], *lines] if self._drawn_lines else lines
         self.virtual_size = Size(width, len(self._drawn_lines))
         self.refresh()
 
