@@ -26,7 +26,7 @@ _NEWEST = str.maketrans("0123456789", "9876543210")
 #: What stands in the column before it: which pod was refused.
 _WHO_IS_REFUSED = re.compile(r'(?:failed to [\w ]+ "[^"]*": )?pods "[^"]*" is forbidden: |Internal error occurred: ')
 #: Lines from which a heading is worth its own, and events and workloads that are too many to go through.
-_HEADED, _MANY = 2, 2_000
+_HEADED, _MANY = 2, 1_000
 #: So many pods are looked at before others have their turn.
 _PAGE = 500
 

@@ -173,13 +173,16 @@ class TreePane(ObjectPane, TablePane):
     def _give_rest(self, height: int, rows: int, *, beside: bool) -> None:
         """Tell what happened on the lines that the tree, and what is known beside it, leave of so many."""
         # Lines beside it come and go with the cursor: what stands below must not move with them.
-        self._most_known = max(self._most_known, self.about.virtual_size.height)
+        self._most_known = max(self._most_known, self.about.needed_lines)
         needed = max(rows, min(self._most_known, height * 2 // 3))
         shown = beside and self.shows_tree and height - needed > _AFTER
         self.query_one(Container).styles.height = needed if shown else "1fr"
         if shown != self.after.display:
             self.after.display = shown
-        if shown:
+            self._tell_history()
+
+    def _tell_history(self) -> None:
+        if self.after.display:
             self.after.put(lambda _: (), self._history, keep=True)
 
     def _fill_rest(self, row: Any, width: int, room: int) -> Iterator[Line]:
@@ -238,6 +241,7 @@ class TreePane(ObjectPane, TablePane):
             self._placed_row = self.table.cursor
             self._opening = self.answer is None or not self.complete
         self.verdict.put(self._verdict)
+        self._tell_history()
         self._draw(keep=True)
 
     def opens_on(self) -> Any | None:
