@@ -42,10 +42,10 @@ if info is None:
 else:
     info.restype = Info
     settle_down()
-    first = bytes(300_000)
+    first = bytes(20_000_000)
     del first
-    before, second = info().hblkhd, bytes(300_000)
-    print(info().hblkhd - before >= 300_000)
+    before, second = info().hblkhd, bytes(20_000_000)
+    print(info().hblkhd - before >= 20_000_000)
 """
 
 
