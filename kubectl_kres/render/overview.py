@@ -71,6 +71,19 @@ def describe_area(area: OverviewArea) -> str:
     return f"{area.of}: {parts}" if area.of and parts else parts or ("" if area.count else "none")
 
 
+def brief_areas(area: OverviewArea) -> tuple[str, ...]:
+    """Return the same in fewer and fewer words: without what they are, without those that fare well, the worst alone;
+    of pods the letters of their classes.
+    """
+    if area.state:
+        return ()
+    parts = ", ".join(map(_format_area_part, area.parts))
+    bad = [_format_area_part(part) for part in area.parts if part.severity]
+    others = sum(part.count for part in area.parts if part.severity) - area.parts[0].count if bad else 0
+    letters = ", ".join(f"{part.count} {_LETTERS.get(part.word, part.word)}" for part in area.parts)
+    return (parts, ", ".join(bad), f"{bad[0]}, {others} more" if others else bad[0]) if bad else (parts, letters)
+
+
 def _format_area_part(part: AreaPart) -> str:
     letter = _LETTERS.get(part.word)
     return f"{part.count} {part.word}{f' ({letter})' if letter else ''}"

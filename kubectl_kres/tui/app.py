@@ -451,8 +451,10 @@ class Kres(WhatIfKeys):
         self.go(Location("timeline", self.session.namespace))
 
     def do_users(self) -> None:
-        ref = self.pane.ref_of_row() if self.pane is not None else None
-        location = Location("users", ref=ref) if ref is not None and ref.kind in USERS else users_of(self.session, ref)
+        ref, owner = (self.pane.ref_of_row(), self.pane.owner()) if self.pane is not None else (None, None)
+        refs = (ref, owner.ref if owner is not None else None)
+        shared = next((ref for ref in refs if ref is not None and ref.kind in USERS), None)
+        location = Location("users", ref=shared) if shared is not None else users_of(self.session, ref)
         if location is not None:
             self.go(location)
         else:

@@ -356,3 +356,16 @@ def test_the_refused_say_why_in_the_words_of_the_overview():
     for row in rows:
         _, name, _, why = re.split(r"  +", row[4:].strip())[:4]
         assert re.search(rf"{re.escape(name)} +{re.escape(why)} ", overview), row
+
+
+@pytest.mark.parametrize("size", [(60, 20), (80, 24)], ids=str)
+def test_no_count_of_an_area_is_cut(size):
+    """What fares well goes first, then all but the worst."""
+    areas = drive(demo(file=DEMO), ["tab"], size=size).partition("━")[2].splitlines()[1:-3]
+    assert len(areas) > 4
+    assert [line for line in areas if "…" in line and "refused" not in line] == []
+
+
+def test_who_uses_it_is_of_the_pool_on_the_list_of_claims():
+    assert "who uses pool/ml-compute" in drive(demo("claims", file=DEMO), ["down", "u"])
+    assert "who uses quota/team" in drive(demo("quotas", file=DEMO), ["/", *typed("checkout"), "enter", "u"])

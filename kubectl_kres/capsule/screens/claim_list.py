@@ -231,7 +231,7 @@ LISTING = Listing(
     late=lambda session: rows_of(session).is_late(session),
     command=lambda session, namespace: session.command("claims", namespace),
     labels=lambda row: row.claim.metadata.labels or {},
-    hints=("owner", "sort-state", "faults"),
+    hints=("suppose", "users", "timeline", "owner", "sort-state", "faults"),
 )
 
 

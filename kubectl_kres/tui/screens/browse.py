@@ -403,8 +403,7 @@ class Browse(TablePane):
         self._arrange()
         self.table.empty = () if self.table.view.keys else [("quiet", self._empty_reason())]
         if row is not None and self.table.view.keys:
-            refs = (self.listing.ref(row),) if self.listing.has_history else ()
-            history = partial(history_lines, self.session, refs)
+            history = partial(history_lines, self.session, (self.listing.ref(row),) if self.listing.has_history else ())
             self.detail.put(lambda width: self.listing.detail(self.session, row, width), history, keep=True)
         else:
             self.detail.put(self._reasons if self.has_class("absent") else self._gaps)
@@ -518,6 +517,10 @@ class Browse(TablePane):
     def ref_of_row(self) -> ObjectRef | None:
         return self.listing.ref(self.table.row) if self.table.row is not None else None
 
+    def owner(self) -> Location | None:
+        row = self.table.row
+        return self.listing.owner(row) if self.listing.owner is not None and row is not None else None
+
     def value_here(self) -> tuple[ObjectRef | None, str, str]:
         """Return the number of the first fix, where there is one."""
         row = self.table.row
@@ -546,7 +549,7 @@ class Browse(TablePane):
                 self.post_message(OpenPlace(Location("object", ref=ref, tab="text")))
             case _ if action in self.listing.tabs:
                 self.post_message(OpenPlace(Location("object", ref=ref, tab=action)))
-            case "owner" if (location := self.listing.owner and self.listing.owner(row)) is not None:
+            case "owner" if (location := self.owner()) is not None:
                 self.post_message(OpenPlace(location))
             case _:
                 return False

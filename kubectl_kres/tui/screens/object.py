@@ -138,10 +138,6 @@ class ObjectPane(Pane):
         """Yield what could not be read of what the answer depends on."""
         yield from gap_lines(self.session, self.reads(), width)
 
-    def owner(self) -> Location | None:
-        """Return what the object belongs to."""
-        return None
-
     def act(self, action: str) -> bool:
         namespace = namespace_of(self.ref)
         match action:

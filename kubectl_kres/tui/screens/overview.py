@@ -20,6 +20,7 @@ from kubectl_kres.render.overview import (
     SIGNS,
     area_bar,
     ask_words,
+    brief_areas,
     describe_area,
     describe_problem,
     pods_of,
@@ -282,8 +283,7 @@ class OverviewPane(TablePane):
         if self._areas.namespace != self.session.namespace:
             # What was found in another one stands on the screen no longer.
             self._areas = Areas(self.session)
-        alone = bool(self.session.namespace)
-        self.worst.change_columns([column for column in _WORST if not (alone and column.id == "where")])
+        self.worst.change_columns([column for column in _WORST if column.id != "where" or not self.session.namespace])
         self._draw()
         self.worst.focus()
 
@@ -368,8 +368,9 @@ class OverviewPane(TablePane):
             return Notice(("?", "warn"), area.name, "?", reason, location)
         text = describe_area(area) if not area.state else ""
         return Notice(
-            SIGNS[area.severity], area.name, self._number(read, area.count or 0), text, location, self._bar(area)
-        )
+            SIGNS[area.severity], area.name, self._number(read, area.count or 0), text, location, self._bar(area),
+            briefer=brief_areas(area),
+        )  # fmt: skip
 
     def _bar(self, area: OverviewArea) -> str:
         return "".join(text for _, text in area_bar(area, ascii_only=self.session.setting.ascii_only))
@@ -397,7 +398,8 @@ class OverviewPane(TablePane):
         if area.state or (reason and not area.count):
             text = reason or "being computed: what runs, waits or fails"
             return Notice(("?", "warn") if reason else ("", ""), "running", "?" if reason else "..", text, location)
-        return Notice(SIGNS[area.severity], "running", str(area.count), describe_area(area), location, self._bar(area))
+        return Notice(SIGNS[area.severity], "running", str(area.count), describe_area(area), location, self._bar(area),
+                      briefer=brief_areas(area))  # fmt: skip
 
     def _number(self, read: ReadRequest, count: int) -> str:
         """Return the count; with ``..`` while it grows, ``?`` where it cannot be known."""
@@ -582,7 +584,7 @@ _AREAS = (
         searched=False,
         spills=lambda row: not row.bar,
     ),
-    Column("said", "", lambda row: row.text, tone=lambda row: row.mark[1], most=200),
+    Column("said", "", lambda row: row.text, tone=lambda row: row.mark[1], most=200, briefer=lambda row: row.briefer),
 )
 
 

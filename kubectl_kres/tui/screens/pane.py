@@ -119,6 +119,10 @@ class Pane(Widget):
         """Return the object under the cursor, or the one that the screen is about; None where there is none."""
         return self.location.ref
 
+    def owner(self) -> Location | None:
+        """Return what the object under the cursor belongs to, or the one that the screen is about."""
+        return None
+
     def value_here(self) -> tuple[ObjectRef | None, str, str]:
         """Return the object whose number is under the cursor, its name there and the number; empty: the object's
         first.
