@@ -56,6 +56,9 @@ class WhatIfKeys(App[None]):
     def do_suppose(self) -> None:
         ref, name, now = self.pane.value_here() if self.pane is not None else (None, "", "")
         proposal = whatif.proposal(self.session.store, ref, name, now)
+        if proposal is None and whatif.is_maker_unread(self.session.store, ref):
+            self.show_remark("what made the pod was not read: shift-j opens it, s tries its numbers there")
+            return
         if proposal is None:
             self.show_remark(
                 "no number to try here: s is for what is scaled, quotas, pools, claims, requests and limits"

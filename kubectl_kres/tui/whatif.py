@@ -150,6 +150,13 @@ def proposal(store: Store, ref: ObjectRef | None, name: str = "", now: str = "")
     return None
 
 
+def is_maker_unread(store: Store, ref: ObjectRef | None) -> bool:
+    """Return whether an object is a pod that something made which has not been read."""
+    pod = store.get("Pod", ref.name, ref.namespace) if ref is not None and ref.kind == "Pod" else None
+    kind, _, name = workload_of(pod, store).partition("/") if isinstance(pod, Pod) else ("Pod", "", "")
+    return kind != "Pod" and store.get(kind, name, ref.namespace if ref is not None else "") is None
+
+
 def _share(item: Any, name: str, hard: Any) -> float:
     """Return how much of a name is used, as far as the object says so."""
     used = (getattr(item.status, "used", None) or {}).get(name)
