@@ -143,6 +143,19 @@ def test_a_list_that_was_just_left_is_not_read_again(cluster: Cluster):
         assert lists(cluster) == before
 
 
+def test_what_lingers_tells_too_that_the_server_answers(cluster: Cluster):
+    """While it does the server is not asked, and what is shown is as fresh as that."""
+    with following(cluster, PODS, THERE, linger=60.0) as follower:
+        now = follower.feed.clock.now()
+        follower.feed.clock.now = lambda: now
+        follower.until(lambda: follower.phases() == {"watching"})
+        follower.feed.request_reads([THERE])
+        now += 9
+        cluster.put("pods", "a", "new")
+        follower.until(lambda: names(follower) == ["new"])
+        assert follower.feed.states()[THERE].answered_at == now
+
+
 def test_what_is_to_be_read_again_does_not_linger(cluster: Cluster):
     cluster.put("pods", "a", "web")
     with following(cluster, PODS, linger=60.0) as follower:

@@ -368,11 +368,11 @@ class Feed:
         """Return how the reading of each need goes on, also of the single namespaces that are read instead of all.
 
         Of what lingers nothing is reported. A watch on which nothing happens is as fresh as the server's last answer to
-        anything.
+        anything, what lingers too: while that is answered the pulse does not ask.
         """
-        lingering = self._lingering
-        states = {read: reader.state for read, reader in dict(self._readers).items() if read not in lingering}
-        answered_at = self._pulse.answered_at
+        lingering, readers = self._lingering, dict(self._readers)
+        states = {read: reader.state for read, reader in readers.items() if read not in lingering}
+        answered_at = max((self._pulse.answered_at, *(reader.state.answered_at for reader in readers.values())))
         return {
             read: replace(state, answered_at=answered_at)
             if state.phase == "watching" and state.answered_at < answered_at
