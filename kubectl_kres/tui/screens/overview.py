@@ -457,8 +457,7 @@ class OverviewPane(TablePane):
                 result.append(Notice(("?", "bad"), BY_KIND[read.kind].plural, read.namespace, text, Location("kinds")))
         if result:
             pod = not self.session.namespace and unread_reason(self.session, ReadRequest("Pod"))
-            text = "one namespace may be readable: :pods NAME" if pod else ""
-            yield Notice(("", "quiet"), "NOT VISIBLE", "", text, None)
+            yield Notice(("", "quiet"), "NOT VISIBLE", "", "one namespace may be: :pods NAME" if pod else "", None)
         yield from result
 
     # The lines around, and keys
@@ -568,10 +567,11 @@ _FACES = Faces(lambda row: f"{row.what} {row.scope} {row.text}", lambda _: {}, l
 _WORST = (
     Column("where", "NAMESPACE", lambda row: row.scope, tone=_row_tone, most=18),
     Column("what", "WORST FIRST", lambda row: row.what, tone=_row_tone, most=22),
-    Column("said", "", lambda row: row.text, tone=lambda row: row.mark[1], most=200, briefer=lambda row: row.briefer),
+    Column("said", "", lambda row: row.text, tone=lambda row: row.mark[1], most=200, briefer=lambda row: row.briefer,
+           spills=lambda row: row.problem is None),
     Column("pods", "PODS", lambda row: row.pods, right=True),
     Column("age", "AGE", lambda row: row.age, right=True),
-)
+)  # fmt: skip
 _AREAS = (
     Column("what", "AREA", lambda row: row.what, spills=lambda row: row.indented),
     Column("where", "COUNT", lambda row: row.scope, right=True, most=16),
