@@ -78,8 +78,8 @@ def brief_areas(area: OverviewArea) -> tuple[str, ...]:
     if area.state:
         return ()
     parts = ", ".join(map(_format_area_part, area.parts))
-    bad = [_format_area_part(part) for part in area.parts if part.severity]
-    others = sum(part.count for part in area.parts if part.severity) - area.parts[0].count if bad else 0
+    severe = [part for part in area.parts if part.severity]
+    bad, others = [*map(_format_area_part, severe)], sum(part.count for part in severe[1:])
     letters = ", ".join(f"{part.count} {_LETTERS.get(part.word, part.word)}" for part in area.parts)
     return (parts, ", ".join(bad), f"{bad[0]}, {others} more" if others else bad[0]) if bad else (parts, letters)
 
@@ -314,7 +314,8 @@ def refusal_causes(verdict: Verdict) -> Iterator[str]:
 
 def short_ref(ref: ObjectRef) -> str:
     """Return the object's kind as short as kubectl takes it, and its name: ``deploy/web``."""
-    return f"{min(BY_KIND[ref.kind].names, key=len)}/{ref.name}"
+    kind = BY_KIND.get(ref.kind)
+    return f"{min(kind.names, key=len) if kind is not None else ref.kind.lower()}/{ref.name}"
 
 
 def pods_of(problem: Problem) -> str:

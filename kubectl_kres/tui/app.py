@@ -26,8 +26,7 @@ from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import HOME, History, Location, Trail
 from kubectl_kres.tui.screens.jump import JumpScreen, JumpTarget, targets
 from kubectl_kres.tui.screens.pane import Copy, FrameChanged, OpenPlace, Pane, StatusRemark
-from kubectl_kres.tui.screens.screen_factory import USERS, create_pane
-from kubectl_kres.tui.screens.users import users_of
+from kubectl_kres.tui.screens.screen_factory import create_pane, users_location
 from kubectl_kres.tui.session import Session, is_connecting
 from kubectl_kres.tui.splash import LEAST
 from kubectl_kres.tui.table.strips import Bar, count_cells, safe_text
@@ -452,10 +451,7 @@ class Kres(WhatIfKeys):
 
     def do_users(self) -> None:
         ref, owner = (self.pane.ref_of_row(), self.pane.owner()) if self.pane is not None else (None, None)
-        refs = (ref, owner.ref if owner is not None else None)
-        shared = next((ref for ref in refs if ref is not None and ref.kind in USERS), None)
-        location = Location("users", ref=shared) if shared is not None else users_of(self.session, ref)
-        if location is not None:
+        if (location := users_location(self.session, ref, owner)) is not None:
             self.go(location)
         else:
             self.show_remark("u shows who uses a quota or a pool: there is none here")
@@ -518,8 +514,10 @@ class Kres(WhatIfKeys):
             self.exit()
 
     def do_quit(self) -> None:
-        text = self.screen.get_selected_text()
-        self.copy(text, "selection") if text else self.exit()
+        if text := self.screen.get_selected_text():
+            self.copy(text, "selection")
+        else:
+            self.exit()
 
     # The prompt
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.errors import QuantityError, UsageError
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, Raw
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import template_in
@@ -151,10 +152,11 @@ def proposal(store: Store, ref: ObjectRef | None, name: str = "", now: str = "")
 
 
 def is_maker_unread(store: Store, ref: ObjectRef | None) -> bool:
-    """Return whether an object is a pod that something made which has not been read."""
+    """Return whether an object is a pod that something made which has not been read, and which has a screen."""
     pod = store.get("Pod", ref.name, ref.namespace) if ref is not None and ref.kind == "Pod" else None
     kind, _, name = workload_of(pod, store).partition("/") if isinstance(pod, Pod) else ("Pod", "", "")
-    return kind != "Pod" and store.get(kind, name, ref.namespace if ref is not None else "") is None
+    is_known = kind != "Pod" and kind in BY_KIND
+    return is_known and store.get(kind, name, ref.namespace if ref is not None else "") is None
 
 
 def _share(item: Any, name: str, hard: Any) -> float:

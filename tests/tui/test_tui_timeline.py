@@ -7,9 +7,13 @@ import sys
 from typing import Any
 
 import pytest
+from reports.stored import event, made, store_of
 from tui.driving import LARGE, ML, demo, drive, typed
+from tui.still import session_on
 
 from kubectl_kres.cli.main import entry
+from kubectl_kres.tui.app import Kres
+from kubectl_kres.tui.location import HOME, Location
 
 
 def test_its_rows_are_those_of_the_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
@@ -34,3 +38,15 @@ def test_its_rows_are_those_of_the_command(monkeypatch: pytest.MonkeyPatch, caps
 def test_its_key_shows_it_and_its_rows_are_called_what_they_are():
     shown = drive(demo(file=ML), ["t"], size=LARGE)
     assert "overview > timeline" in shown and " entries " in shown
+
+
+def test_an_event_about_a_kind_that_is_not_known_is_told_and_opens_nothing():
+    late = "2026-11-20T03:00:00Z"
+    store = store_of(
+        event("MachineDeployment/workers", "FailedCreate", "no quota left", lastTimestamp=late), made("Pod", "web")
+    )
+    for key in ("enter", "d", "u", "J"):
+        shown = drive(Kres(session_on(store), (HOME, Location("timeline"))), [key])
+        assert "machinedeployment/workers" in shown and "overview > timeline" in shown
+    beside = drive(Kres(session_on(store), (HOME, Location("pods"))), size=LARGE)
+    assert "FailedCreate machinedeployment/workers: no quota left" in beside

@@ -149,8 +149,9 @@ def test_what_is_no_number_is_said(typed_text: str, said: str):
 def test_screens_without_a_number_say_so():
     assert "no number to try here" in tried("", [":", *typed("kinds"), "enter", "s"])
     assert "what made the pod was not read: shift-j opens it" in tried("pods", ["s"])
-    alone = store_of(made("Pod", "bare"))
-    assert "no number to try here" in drive(Kres(session_on(alone), (HOME, Location("pods", "ns"))), ["s"])
+    for maker in ([], [{"kind": "Workflow", "name": "build", "controller": True}]):
+        store = store_of(made("Pod", "web", ownerReferences=maker))
+        assert "no number to try here" in drive(Kres(session_on(store), (HOME, Location("pods", "ns"))), ["s"])
 
 
 @pytest.mark.parametrize(("name", "size"), [("answer", SMALL), ("pods", LARGE), ("quota", SMALL)])

@@ -113,7 +113,8 @@ def _detail(session: Session, row: TimelineRow, width: int) -> Iterator[Line]:
 
 
 def _object_location(row: TimelineRow) -> Location | None:
-    return Location("object", ref=row.entry.object) if is_shown(BY_KIND[row.entry.object.kind]) else None
+    kind = BY_KIND.get(row.entry.object.kind)
+    return Location("object", ref=row.entry.object) if kind is not None and is_shown(kind) else None
 
 
 def _list_read_requests(namespace: str) -> tuple[ReadRequest, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 from textual.app import ComposeResult
 from textual.timer import Timer
 
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, tone_lines, wrap_text
 from kubectl_kres.store.store import Changes, ReadRequest
@@ -534,8 +535,7 @@ class Browse(TablePane):
         return super().is_fault(row)
 
     def _of_row(self, action: str) -> bool:
-        row = self.table.row
-        if row is None:
+        if (row := self.table.row) is None:
             return False
         ref = self.listing.ref(row)
         match action:
@@ -545,7 +545,7 @@ class Browse(TablePane):
                 self.post_message(Copy(ref.namespace, "namespace"))
             case "namespace" if ref.namespace or ref.kind == "Namespace":
                 self.post_message(OpenPlace(Location("pods", namespace=ref.namespace or ref.name)))
-            case "explain":
+            case "explain" if ref.kind in BY_KIND:
                 self.post_message(OpenPlace(Location("object", ref=ref, tab="text")))
             case _ if action in self.listing.tabs:
                 self.post_message(OpenPlace(Location("object", ref=ref, tab=action)))

@@ -37,7 +37,7 @@ from kubectl_kres.tui.screens.overview import OverviewPane
 from kubectl_kres.tui.screens.pane import Pane
 from kubectl_kres.tui.screens.pod import PodPane
 from kubectl_kres.tui.screens.quota import QuotaPane, without_users
-from kubectl_kres.tui.screens.users import UsersPane
+from kubectl_kres.tui.screens.users import UsersPane, users_of
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.system import systems
 from kubectl_kres.tui.whatif import TypedNumber, WhatIf
@@ -157,6 +157,15 @@ _VIEWS: Mapping[str, type[Pane]] = {
 def has_screen(kind: Kind) -> bool:
     """Return whether an object of the kind can be opened."""
     return is_shown(kind)
+
+
+def users_location(session: Session, ref: ObjectRef | None, owner: Location | None) -> Location | None:
+    """Return the screen of who uses an object, or what it belongs to, else the fullest quota of its namespace; None:
+    there is none.
+    """
+    refs = (ref, owner.ref if owner is not None else None)
+    shared = next((ref for ref in refs if ref is not None and ref.kind in USERS), None)
+    return Location("users", ref=shared) if shared is not None else users_of(session, ref)
 
 
 def create_pane(session: Session, location: Location, below: Pane | None) -> Pane:
