@@ -22,12 +22,16 @@ steps = st.one_of(
     st.tuples(st.just("update"), st.dictionaries(keys, rows, max_size=3), st.lists(keys, max_size=2)),
     st.tuples(st.just("replace"), st.dictionaries(keys, rows, max_size=8)),
     st.tuples(st.just("filter"), filters, st.booleans()),
-    st.tuples(st.just("sort"), st.sampled_from(["none", "text", "number"]), st.booleans()),
-    st.tuples(st.just("foresee"), st.sets(st.sampled_from(["text", "number"]))),
+    st.tuples(st.just("sort"), st.sampled_from(["none", "text", "number", "fraction", "some"]), st.booleans()),
+    st.tuples(st.just("foresee"), st.sets(st.sampled_from(["text", "number", "fraction", "some"]))),
     st.tuples(st.just("read"), st.integers(1, 3)),
     st.tuples(st.just("settle")),
 )
-RANKS = {"none": None, "text": lambda row: row[0], "number": lambda row: row[1]}
+#: ``fraction`` of all rows, ``some`` of those that have one: the former are kept packed, the latter until one has none.
+RANKS = {
+    "none": None, "text": lambda row: row[0], "number": lambda row: row[1],
+    "fraction": lambda row: float(len(row[0])), "some": lambda row: None if row[1] is None else row[1] / 2,
+}  # fmt: skip
 
 
 def expected(held: dict, filtered: str, faults: bool, rank: str, reverse: bool) -> list:

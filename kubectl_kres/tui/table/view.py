@@ -33,7 +33,7 @@ class RowOrder:
 
     def __init__(self, keys: list[RowKey], rank: Rank | None = None, *, reverse: bool = False) -> None:
         self.keys, self.rank, self.reverse = keys, rank, reverse
-        self.ranks: list[Any] = []
+        self.ranks: list[Any] | array[float] = []
 
     @property
     def is_default(self) -> bool:
@@ -125,6 +125,31 @@ def pack_slots(slots: Iterable[int] = ()) -> Slots:
     return array("I", slots)
 
 
+class PreparedRanks:
+    """The ranks of the first slots. As long as all are numbers with fractions they are packed: so many objects would
+    take four times the room, and leave holes where each changes.
+    """
+
+    def __init__(self) -> None:
+        self.values: list[Any] | array[float] = array("d")
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def extend(self, ranks: Iterable[Any]) -> None:
+        """Take those of the next slots."""
+        more = list(ranks)
+        if isinstance(self.values, array) and not all(type(rank) is float for rank in more):
+            self.values = list(self.values)
+        self.values.extend(more)
+
+    def replace(self, slot: int, rank: Any) -> None:
+        """Take another one of a slot."""
+        if isinstance(self.values, array) and type(rank) is not float:
+            self.values = list(self.values)
+        self.values[slot] = rank
+
+
 Row = TypeVar("Row")
 #: From one row of so many on that changed, all are ordered and filtered anew.
 _PART = 12
@@ -199,7 +224,7 @@ class View(Generic[Row]):
         #: Slots without a row, which keep what they last had.
         self._free: list[int] = []
         #: By rank those of the first slots, as far as they were read.
-        self._prepared_ranks: dict[Rank, list[Any]] = {}
+        self._prepared_ranks: dict[Rank, PreparedRanks] = {}
         #: That of the keys, that of the lines as they are, and that of the next ones.
         self._by_key = self._order = self._next = RowOrder(self._keys)
         #: All by key, all in order, and those of them that are seen: one list where they do not differ.
@@ -295,7 +320,7 @@ class View(Generic[Row]):
 
     def rank_rows(self, ranks: Iterable[Rank]) -> None:
         """Rank that a row keeps as long as it is that row: they are asked for once, by ``read``."""
-        self._prepared_ranks = {rank: self._prepared_ranks.get(rank, []) for rank in ranks}
+        self._prepared_ranks = {rank: self._prepared_ranks.get(rank, PreparedRanks()) for rank in ranks}
 
     def settle(self) -> bool:
         """Brings ``keys`` up to date; whether there was anything to do."""
@@ -366,8 +391,8 @@ class View(Generic[Row]):
         if by.rank is None or rank_values is None:
             return by.read(self._rows)
         rank_values.extend(map(by.rank, islice(self._rows, len(rank_values), None)))
-        before, by.ranks = by.ranks, rank_values
-        return before is not rank_values
+        before, by.ranks = by.ranks, rank_values.values
+        return before is not by.ranks
 
     def _number(self) -> None:
         """Give each row a slot."""
@@ -377,7 +402,7 @@ class View(Generic[Row]):
         self._anew, self._count = None, len(rows)
         self._base, self._free = pack_slots(range(len(self._keys))), []
         self._texts.renew(len(self._keys))
-        self._prepared_ranks = {rank: [] for rank in self._prepared_ranks}
+        self._prepared_ranks = {rank: PreparedRanks() for rank in self._prepared_ranks}
         self._unordered = True
 
     def _sorted_out(self) -> tuple[list[int], dict[int, Row], dict[RowKey, Row]]:
@@ -412,7 +437,7 @@ class View(Generic[Row]):
             self._texts.add()
             for rank, rank_values in self._prepared_ranks.items():
                 if len(rank_values) == slot:
-                    rank_values.append(rank(row))
+                    rank_values.extend([rank(row)])
         return slot
 
     def _replace_row(self, slot: int, row: Row) -> None:
@@ -421,7 +446,7 @@ class View(Generic[Row]):
         self._texts.drop(slot)
         for rank, rank_values in self._prepared_ranks.items():
             if slot < len(rank_values):
-                rank_values[slot] = rank(row)
+                rank_values.replace(slot, rank(row))
 
     def _take_in(self) -> None:
         """Many changes, or some before all is ordered anyway."""
@@ -450,7 +475,11 @@ class View(Generic[Row]):
         )
         seen = remove_slots(self._seen_slots, self._visible_positions(removed, changed)) if not whole else line
         came = self._store_rows(removed, changed, new)
-        if by.rank is not None and by.rank not in self._prepared_ranks:
+        prepared = self._prepared_ranks.get(by.rank) if by.rank is not None else None
+        if prepared is not None and len(prepared) == len(self._rows):
+            by.ranks = prepared.values
+        elif by.rank is not None:
+            by.ranks = by.ranks if isinstance(by.ranks, list) else list(by.ranks)
             by.ranks += [None] * (len(self._keys) - len(by.ranks))
             for slot in (*changed, *came):
                 by.ranks[slot] = by.rank(self._rows[slot])
