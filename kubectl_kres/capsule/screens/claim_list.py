@@ -125,7 +125,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         *(() if namespace else (Column("namespace", "NAMESPACE", namespace_of, namespace_of),)),
         Column("name", "NAME", name, name, most=48, vital=True),
         Column("pool", "POOL", lambda row: _pool(row) or "-", most=30),
-        Column("state", "STATE", lambda row: row.report.state, _state_rank, _state_tone, width=10, vital=True),
+        Column("state", "STATE", lambda row: row.report.state, _state_rank, _state_tone, most=10, vital=True),
         Column("short", "SHORT BY", lambda row: short(row.report), _short_rank, tone=lambda row: row_sign(row)[1],
                most=44, vital=True, briefer=_briefer),
         Column("place", "PLACE", lambda row: _format_queue_position(row.report), _place_rank, wide=True, most=11),

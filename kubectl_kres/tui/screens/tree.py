@@ -29,8 +29,8 @@ from kubectl_kres.tui.widgets.tabs import Tabs
 _LOW, _HIGH = 18, 30
 #: Lines of the verdict on a low, a middling and a high screen, where the tree needs the others.
 _VERDICT_LOW, _VERDICT, _VERDICT_HIGH = 3, 7, 10
-#: Lines left from which it is told what happened.
-_AFTER = 6
+#: Lines left from which it is told what happened; cells of the frame of what is known beside the tree.
+_AFTER, _FRAME = 6, 4
 #: Lines of a picture that are worth showing without the rest of it.
 _PICTURE = 8
 #: Lines of what is known below the tree at the least, on a low screen and on others; cells of the tree at the least,
@@ -83,8 +83,8 @@ class TreePane(ObjectPane, TablePane):
         self.verdict.can_focus = False
         self.steps = True
         self._rows: list[Any] = []
-        #: Lines of what is known of a line of the tree, the most so far.
-        self._most_known = 0
+        #: Cells, lines of the tree, and how many lines are known of that of which most is.
+        self._known_lines: tuple[int, list[Any], int] = (0, [], 0)
         self._folded: set[RowKey] = set()
         self._reported: RowKey | None = None
         #: Whether the screen still chooses where the cursor stands, and what it chose last.
@@ -168,18 +168,29 @@ class TreePane(ObjectPane, TablePane):
         # The verdict is asked for its lines: its size is still that of its last ones.
         left = height - 1 - about - (min(most, self.verdict.virtual_size.height) if self.verdict.display else 0)
         self.table.styles.max_height = None if beside else max(2, min(rows, left))
-        self._give_rest(left, rows, beside=beside)
+        self._give_rest(left, rows, width - max(_TREE, cells) - _FRAME if beside else 0)
 
-    def _give_rest(self, height: int, rows: int, *, beside: bool) -> None:
-        """Tell what happened on the lines that the tree, and what is known beside it, leave of so many."""
-        # Lines beside it come and go with the cursor: what stands below must not move with them.
-        self._most_known = max(self._most_known, self.about.needed_lines)
-        needed = max(rows, min(self._most_known, height * 2 // 3))
-        shown = beside and self.shows_tree and height - needed > _AFTER
+    def _give_rest(self, height: int, rows: int, side: int) -> None:
+        """Tell what happened on the lines that the tree, and what is known beside it, leave of so many; ``side``: the
+        cells beside it, 0 if nothing stands there.
+        """
+        needed = height
+        if side and self.shows_tree and height - rows > _AFTER:
+            needed = max(rows, min(self._count_known_lines(side), height * 2 // 3))
+        shown = height - needed > _AFTER
         self.query_one(Container).styles.height = needed if shown else "1fr"
         if shown != self.after.display:
             self.after.display = shown
             self._tell_history()
+
+    def _count_known_lines(self, width: int) -> int:
+        """Return how many lines are known of the line of the tree of which most is: what stands below must not move
+        with the cursor.
+        """
+        if self._known_lines[0] != width or self._known_lines[1] is not self._rows:
+            most = max((len(list(self.about_lines(row, width))) for row in self._rows), default=0)
+            self._known_lines = width, self._rows, most
+        return self._known_lines[2]
 
     def _tell_history(self) -> None:
         if self.after.display:

@@ -50,8 +50,6 @@ class Lines(Drawn):
         self._make: Make = make or (lambda _: ())
         self._fill: Fill | None = None
         self._drawn_lines: list[Line] = []
-        #: How many of them are no filling.
-        self.needed_lines = 0
         self._width = self._height = 0
 
     @property
@@ -110,8 +108,7 @@ class Lines(Drawn):
         self._width, self._height = self.scrollable_content_region.width, self.size.height
         width = max(8, self.content_size.width - 1)
         self._drawn_lines = [piece for line in self._make(width) for piece in wrap_line(line, width)]
-        self.needed_lines = len(self._drawn_lines)
-        left = self._height - self.needed_lines - 1
+        left = self._height - len(self._drawn_lines) - 1
         if self._fill is not None and left >= _FILLED and (lines := list(self._fill(width, left))[:left]):
             self._drawn_lines += [[], *lines] if self._drawn_lines else lines
         self.virtual_size = Size(width, len(self._drawn_lines))
