@@ -142,6 +142,8 @@ class PoolPane(OutlinePane):
 
     HEAD = "POOL"
     answer: PoolExplanation | None
+    #: An answer, and the claim that waits first in it.
+    _first_claim: tuple[PoolExplanation | None, ClaimReport | None] = (None, None)
 
     def answer_reads(self) -> Iterable[ReadRequest]:
         return pooled_needs(self.session.store, self.subject)
@@ -206,10 +208,13 @@ class PoolPane(OutlinePane):
         yield from sections.section("last changed", map(text_item, last_edit_texts(report.edits)))
 
     def _first_waiting_claim(self) -> ClaimReport | None:
-        """Return the claim that waits first, with what would unblock it."""
-        queue = self.report.queue
-        claim: Any = self.session.get(queue[0].subject) if queue else None
-        return claim_detail(Claims(get_pool_index(self.session)), claim) if claim is not None else None
+        """Return the claim that waits first, with what would unblock it, which is looked for once an answer."""
+        if self._first_claim[0] is not self.answer:
+            queue = self.report.queue
+            claim: Any = self.session.get(queue[0].subject) if queue else None
+            detail = claim_detail(Claims(get_pool_index(self.session)), claim) if claim is not None else None
+            self._first_claim = self.answer, detail
+        return self._first_claim[1]
 
     def _use_row(self, use: PoolUse) -> OutlineItem:
         tone: Tone = (

@@ -8,6 +8,7 @@ from typing import Final, cast
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.outcome import Finding, Outcome
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.explanation import Blocked, FailedRead, OutcomeWord, Verdict
 from kubectl_kres.reports.common.system import kinds_of
 
@@ -35,6 +36,11 @@ def codes_of(verdict: Verdict) -> tuple[str, ...]:
         # The next pod is admitted; one after it exceeds a quota.
         codes.append("quota/exceeded")
     return tuple(dict.fromkeys(filter(None, codes)))
+
+
+def list_refusers(verdict: Verdict) -> tuple[ObjectRef, ...]:
+    """Return the objects whose rules refuse, each once, in order; empty if none does."""
+    return tuple(dict.fromkeys(finding.source.ref for finding in verdict.findings if finding.source is not None))
 
 
 #: The words that ``--exit-code`` answers with 1, and that keep ``--until admitted`` waiting.

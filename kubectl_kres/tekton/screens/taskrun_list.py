@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -177,16 +178,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     return (
         *(() if namespace else (namespace_column,)),
         Column("name", "NAME", lambda row: row.run.metadata.name, most=56, vital=True),
-        Column(
-            "state",
-            "CONDITION",
-            _condition,
-            _severity_key,
-            lambda row: row_sign(row)[1],
-            most=34,
-            vital=True,
-            briefer=lambda row: _condition(row).split(": ")[1:],
-        ),
+        _condition_column(_condition, row_sign, lambda row: _condition(row).split(": ")[1:]),
         Column("steps", "STEPS", _steps, right=True, wide=True, width=5, searched=False),
         _amount_column("CPU REQ", "requests", "cpu"),
         _amount_column("CPU LIVE", "requests", "cpu", live=True),
@@ -195,6 +187,17 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         Column("differs", "LIVE POD", difference_text, searched=False, width=8, wide=True, tone=_differs_tone),
         Column("age", "AGE", lambda row: row.age, _creation_time, right=True, wide=True, width=5, searched=False),
         Column("task", "TASK", _task, wide=True, most=30),
+    )
+
+
+def _condition_column(
+    text: Callable[[Any], str],
+    sign: Callable[[Any], tuple[str, line.Tone]],
+    briefer: Callable[[Any], Sequence[str]] | None = None,
+) -> Column:
+    """Return the column of how a run fares, by which what is worst comes first."""
+    return Column(
+        "state", "CONDITION", text, _severity_key, lambda row: sign(row)[1], most=34, vital=True, briefer=briefer
     )
 
 
@@ -364,15 +367,7 @@ def _pipelinerun_columns(namespace: str) -> tuple[Column, ...]:
         *(() if namespace else (namespace_column,)),
         Column("name", "NAME", lambda row: row.run.metadata.name, most=56, vital=True),
         Column("pipeline", "PIPELINE", _pipeline, most=30),
-        Column(
-            "state",
-            "CONDITION",
-            _pipelinerun_condition,
-            _severity_key,
-            lambda row: pipelinerun_sign(row)[1],
-            most=34,
-            vital=True,
-        ),
+        _condition_column(_pipelinerun_condition, pipelinerun_sign),
         Column("tasks", "TASKS", _tasks, _unfinished, lambda row: pipelinerun_sign(row)[1], most=24, drawn=True),
         Column("runs", "TASKRUNS", _runs, most=48),
         Column("age", "AGE", lambda row: row.age, _pipelinerun_created, right=True, wide=True, width=5),

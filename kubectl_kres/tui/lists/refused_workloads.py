@@ -11,6 +11,7 @@ from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.system import kinds_of
 from kubectl_kres.reports.overview import list_refusals
+from kubectl_kres.reports.pod.verdict import list_refusers
 from kubectl_kres.reports.quota.denied import ASKED, Denied, denied_needs, needs_of_systems
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.lists.quotas import quota_row, tightest_first
@@ -69,7 +70,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
 def _detail(session: Session, row: Denied, width: int) -> Iterator[Line]:
     """Yield what mends it and why, then the quotas that refuse it."""
     yield from refusal_detail(row, width)
-    for ref in dict.fromkeys(finding.source.ref for finding in row.verdict.findings if finding.source is not None):
+    for ref in list_refusers(row.verdict):
         quota = session.get(ref) if ref.kind == "ResourceQuota" else None
         if quota is not None and (report := quota_row(session, quota).report) is not None:
             yield []

@@ -31,6 +31,7 @@ from kubectl_kres.render.text.line import Line, Tone, age_text, labelled_lines, 
 from kubectl_kres.render.verdict.remedy import first_fix_lines, not_copied, to_copy
 from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.reports.overview import OverviewArea, Problem, pod_area
+from kubectl_kres.reports.pod.verdict import list_refusers
 from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.lists.list_registry import LISTINGS, find_row
 from kubectl_kres.tui.lists.timeline import history_lines
@@ -263,15 +264,10 @@ class OverviewPane(TablePane):
     @property
     def _fix(self) -> Remedy | None:
         """The first remedy of the problem under the cursor."""
-        row: Notice | None = self.worst.row
-        remedies = row.problem.remedies if row is not None and row.problem is not None else ()
-        return remedies[0] if remedies else None
+        return next(iter(_list_remedies(self.worst.row)), None)
 
     def value_here(self) -> tuple[ObjectRef | None, str, str]:
-        """Return the number of the first fix, where there is one."""
-        row: Notice | None = self.table.row
-        remedies = row.problem.remedies if row is not None and row.problem is not None else ()
-        return number_of_fix(remedies) or super().value_here()
+        return number_of_fix(_list_remedies(self.table.row)) or super().value_here()
 
     def reads(self) -> Iterable[ReadRequest]:
         space = self.session.namespace
@@ -588,11 +584,15 @@ _AREAS = (
 )
 
 
+def _list_remedies(row: Notice | None) -> Sequence[Remedy]:
+    """Return what mends the problem of a line; of none, nothing."""
+    return row.problem.remedies if row is not None and row.problem is not None else ()
+
+
 def _refs_of_problem(problem: Problem) -> tuple[ObjectRef, ...]:
     """Return the object that is wrong, and those that refuse its pods."""
-    findings = problem.verdict.findings if problem.verdict is not None else ()
-    sources = (finding.source.ref for finding in findings if finding.source is not None)
-    return tuple(dict.fromkeys((problem.subject, *sources)))
+    refusers = list_refusers(problem.verdict) if problem.verdict is not None else ()
+    return tuple(dict.fromkeys((problem.subject, *refusers)))
 
 
 def _ref_of(row: Any) -> ObjectRef | None:

@@ -18,6 +18,7 @@ from kubectl_kres.reports.common.explanation import Explanation, QuotaCost, Reso
 from kubectl_kres.reports.explain.difference import diff
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs_with_node
+from kubectl_kres.reports.pod.verdict import list_refusers
 from kubectl_kres.reports.qos.qos_report import PodQos, no_class_reason, quality
 from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 from kubectl_kres.store.store import ReadRequest
@@ -101,9 +102,8 @@ class PodPane(TreePane):
         return scale_lines(pairs, width, ascii_only=self.session.setting.ascii_only)
 
     def refs(self) -> Sequence[ObjectRef]:
-        findings = self.answer.verdict.findings if self.answer is not None else ()
-        sources = (finding.source.ref for finding in findings if finding.source is not None)
-        return tuple(dict.fromkeys((self.ref, *sources)))
+        refusers = list_refusers(self.answer.verdict) if self.answer is not None else ()
+        return tuple(dict.fromkeys((self.ref, *refusers)))
 
     def owner(self) -> Location | None:
         """Of a pod, the workload or run that made it."""
