@@ -13,7 +13,8 @@ from conformance.described import texts
 from conformance.namespace import POLICIES, Namespace, recounted
 from conformance.systems import Data, Uncovered
 
-from kubectl_kres.admission.base.outcome import LimitedResource, Outcome, Server
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import LimitedResource, Server
 
 COMPARED = ("allowed", "code", "reason", "message", "unordered", "causes", "warnings", "object", "quotas", "text")
 

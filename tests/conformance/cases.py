@@ -14,7 +14,7 @@ import msgspec
 #: Folders of recordings. One that is missing holds no cases.
 SYSTEMS = ("admission", "tekton", "tekton-live", "capsule", "changes", "policies")
 #: Folders with a case in each line of their files, which have a test of their own.
-LINES = ("scheduling",)
+LINES = ("scheduling", "kueue")
 
 #: The copy in this repository, whatever KRES_VECTORS says.
 OWN = Path(__file__).parents[1] / "vectors"

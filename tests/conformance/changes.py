@@ -10,7 +10,7 @@ from typing import Any
 from conformance.compare import Loose, Path, faults
 from conformance.namespace import ACCOUNT
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Step, WaitForControllers
 from kubectl_kres.simulate.final_states import FinalState, FinalWorkload
 from kubectl_kres.simulate.moves import Kubelet
@@ -169,7 +169,7 @@ def _shown(end: FinalState, *, refusals: bool = True) -> Iterator[dict[str, Any]
             "requests": [_answer(answer) for answer in end.answers],
             "workloads": workloads,
             "quotas": {quota.name: {"hard": dict(quota.hard), "used": dict(quota.used)} for quota in end.quotas},
-            "claims": list(end.claims),
+            "claims": sorted(end.claims),
         }
 
 

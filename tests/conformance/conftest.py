@@ -17,7 +17,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     counts: dict[str, dict[str, Counter[str]]] = {}
     for state in HEADINGS:
         for report in terminalreporter.stats.get(state, ()):
-            name, _, topic = dict(report.user_properties).get("recorded", "").partition("/")
+            name, _, topic = dict(getattr(report, "user_properties", ())).get("recorded", "").partition("/")
             if topic:
                 counts.setdefault(name, {}).setdefault(topic, Counter())[state] += 1
     if not counts:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from kubectl_kres.admission.base.draft import Quantities, parse_list
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import names_of
 from kubectl_kres.admission.quota.usage import is_terminal
 from kubectl_kres.model.objects import ResourceQuota

@@ -11,7 +11,8 @@ from conformance.controller import counts_again, wakes
 from conformance.merge import merged
 
 from kubectl_kres.admission.base.draft import parse_list
-from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Server
+from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import request_of, resource_of
 from kubectl_kres.admission.quota.usage_drift import status_after
 from kubectl_kres.admission.request.create import create

@@ -12,7 +12,7 @@ import msgspec
 from conformance.merge import merged
 from conformance.systems import Data
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.objects import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.policies.rules.chain import PolicyAnswer, PolicyObjects, build_policy_objects, create

@@ -10,16 +10,17 @@ from typing import Any
 import msgspec
 from conformance.systems import Data
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.model.objects import LimitRange, decode_object
 from kubectl_kres.model.pod import Container, Pod
 from kubectl_kres.model.tekton_config import ConfigMap
-from kubectl_kres.provenance.journal import Problem, Source
+from kubectl_kres.provenance.journal import Source
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, StepAction, Task, TaskRun
 from kubectl_kres.tekton.rules.base import config
 from kubectl_kres.tekton.rules.base.convert import to_v1
+from kubectl_kres.tekton.rules.base.problem import Problem
 from kubectl_kres.tekton.rules.base.result import BuiltPod, Fields, MissingReference, fields_below
 from kubectl_kres.tekton.rules.controller import creation, taskrun
 from kubectl_kres.tekton.rules.controller.pod_build import pods
@@ -128,7 +129,7 @@ def said(given: Data) -> Sequence[BuiltPod | Problem]:
 def _pods(item: TaskRun, around: RunNamespace, fields: Fields | None) -> Sequence[BuiltPod | Problem]:
     used = task_of(item, around.lookups)
     if isinstance(used, MissingReference):
-        assert used.why == "missing"
+        assert used.reason == "missing"
         return (without_task(item, used),)
     if used.unresolved:
         return without_actions(used.unresolved)

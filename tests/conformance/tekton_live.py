@@ -12,14 +12,15 @@ from conformance import tekton
 from conformance.namespace import Namespace
 from conformance.systems import Data
 
-from kubectl_kres.admission.base.outcome import Outcome, Server
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.model import objects as policy
 from kubectl_kres.model.objects import decode_object
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import PipelineRun, StepAction, Task, TaskRun
 from kubectl_kres.tekton.rules.base.convert import to_v1
+from kubectl_kres.tekton.rules.base.problem import Problem
 from kubectl_kres.tekton.rules.base.result import MissingReference
 from kubectl_kres.tekton.rules.controller import taskrun
 from kubectl_kres.tekton.rules.controller.resolve import Lookups

@@ -129,6 +129,7 @@ def pod(name: str, code: int, operation: str = "CREATE") -> dict:
     }
 
 
+@pytest.mark.thorough
 def test_another_folder(tmp_path: Path):
     recording = {"server": {"version": "v1.36.3", "featureGates": {}}}
     recording["cases"] = [pod("right", 201), pod("wrong", 418), pod("patched", 200, "PATCH")]
