@@ -13,7 +13,8 @@ from kubectl_kres.quantity import parse
 class ClaimRow(FleetRow, frozen=True):
     """One resource of a claim; of a claim that asks for nothing one row without resource.
 
-    ``asked``, ``lacks``: exact texts; ``asked_number`` in ``unit``. ``place`` of ``waiting``: in the pool's queue.
+    ``requested``, ``short_by``: exact texts; ``requested_number`` in ``unit``. ``position`` of ``waiting``: in the
+    pool's queue.
     """
 
     namespace: str
@@ -21,14 +22,14 @@ class ClaimRow(FleetRow, frozen=True):
     pool: str
     state: str
     waits: bool
-    place: int | None
+    position: int | None
     waiting: int | None
     created: str
     resource: str
     unit: str
-    asked: str
-    asked_number: int | None
-    lacks: str | None
+    requested: str
+    requested_number: int | None
+    short_by: str | None
 
 
 class ClaimsSummary:
@@ -50,8 +51,8 @@ class ClaimsSummary:
             self._waiting_claims += 1
             if self._longest_waiting is None or _age_sort_key(report) < _age_sort_key(self._longest_waiting):
                 self._longest_waiting = report
-        lacks, queue_place = report.missing_amounts, report.place
-        for name, text in (report.asks or {"": ""}).items():
+        lacks, queue_place = report.missing_amounts, report.queue
+        for name, text in (report.requested or {"": ""}).items():
             number, unit = _number(name, text)
             yield ClaimRow(
                 self._cluster,
@@ -60,8 +61,8 @@ class ClaimsSummary:
                 report.pool or report.wanted_pool,
                 report.state,
                 report.is_waiting,
-                None if queue_place is None else queue_place.place,
-                None if queue_place is None else queue_place.of,
+                None if queue_place is None else queue_place.position,
+                None if queue_place is None else queue_place.length,
                 report.created,
                 name,
                 unit,

@@ -180,12 +180,30 @@ class RuleStatus(objects.Base, frozen=True):
     api_version: str = _API_VERSION
 
 
+class AllowedList(objects.LabelSelector, frozen=True):
+    """What objects of a tenant may name: names, a pattern of them, or labels of the class.
+
+    ``default``: what is named where nothing is.
+    """
+
+    allowed: tuple[str, ...] | None = None
+    allowed_regex: str = ""
+    default: str = ""
+
+
 class TenantSpec(objects.Base, frozen=True):
-    """The parts of a tenant that limit resources."""
+    """The parts of a tenant that limit resources, or decide about pods and claims."""
 
     resource_quotas: TenantQuotas | None = None
     rules: tuple[TenantRule, ...] | None = None
     cordoned: bool = False
+    priority_classes: AllowedList | None = None
+    runtime_classes: AllowedList | None = None
+    storage_classes: AllowedList | None = None
+    device_classes: AllowedList | None = None
+    container_registries: AllowedList | None = None
+    image_pull_policies: tuple[str, ...] | None = None
+    node_selector: Mapping[str, str] | None = None
 
 
 class TenantStatus(objects.Base, frozen=True):
@@ -204,6 +222,13 @@ class Tenant(objects.Base, frozen=True):
     status: TenantStatus = TenantStatus()
     kind: str = "Tenant"
     api_version: str = _API_VERSION
+
+
+def has_lists(tenant: Tenant) -> bool:
+    """Return whether a Tenant says something about classes, registries or pull policies of pods and claims."""
+    spec = tenant.spec
+    lists = (spec.priority_classes, spec.runtime_classes, spec.storage_classes, spec.container_registries)
+    return any(allowed is not None for allowed in lists) or bool(spec.image_pull_policies)
 
 
 class GlobalResourceQuotaSpec(objects.Base, frozen=True):
@@ -326,6 +351,8 @@ def pool_of(quota: objects.ResourceQuota) -> str:
 
 #: The label of a namespace that belongs to a Tenant.
 TENANT_LABEL = "capsule.clastix.io/tenant"
+#: The label of a namespace whose Tenant is cordoned.
+CORDONED_LABEL = "projectcapsule.dev/cordoned"
 
 
 def tenant_name(space: objects.Namespace | None) -> str:

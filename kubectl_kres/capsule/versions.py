@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
-Area = Literal["rules", "shared quotas", "tenant quotas", "pools"]
+Area = Literal["rules", "classes", "shared quotas", "tenant quotas", "pools"]
 Version = tuple[int, int, int]
 
 
@@ -41,6 +41,7 @@ CHANGES: Final = (
     CapsuleChange((0, 14, 1), "tenant quotas", "a controller of their own keeps the quotas of Tenants", read=False),
     CapsuleChange((0, 14, 2), "rules", "rules set requests and limits, and no longer refuse any", read=False),
     CapsuleChange((0, 15, 0), "rules", "what is labelled as managed by Capsule no longer skips rules", read=False),
+    CapsuleChange((0, 15, 0), "classes", "a pattern that does not compile no longer refuses everything", read=False),
     CapsuleChange((0, 15, 0), "shared quotas", "", read=False),
     CapsuleChange((0, 15, 0), "pools", "", read=False),
     CapsuleChange((0, 15, 0), "tenant quotas", "", read=False),

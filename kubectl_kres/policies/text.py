@@ -27,7 +27,7 @@ def lines(policy_effects: PolicyEffects, width: int) -> Iterator[Line]:
         yield from policy_lines(effect, width)
     for binding, policy in policy_effects.dangling:
         yield [("warn", f"binding {binding} does nothing: policy {policy} does not exist")]
-    for failed_read in policy_effects.unseen:
+    for failed_read in policy_effects.unread:
         if failed_read.required:
             yield [("warn", f"not read: {failed_read.kind}: {failed_read.message or failed_read.state}")]
 
@@ -46,13 +46,13 @@ def policy_lines(effect: PolicyEffect, width: int) -> Iterator[Line]:
         yield [("quiet", "  no pod there now is meant by it")]
         return
     does = "pass" if effect.kind.startswith("Validating") else "carry what it sets"
-    tone: Tone = "good" if effect.met == effect.pods else "warn"
-    yield [(tone, f"  {effect.met} of {effect.pods} pods {does if effect.pods != 1 else _singular_verb(does)}")]
-    for other in effect.others[:_SHOWN]:
+    tone: Tone = "good" if effect.passing == effect.pods else "warn"
+    yield [(tone, f"  {effect.passing} of {effect.pods} pods {does if effect.pods != 1 else _singular_verb(does)}")]
+    for other in effect.failing[:_SHOWN]:
         word = "would be refused" if other.refused else "warned" if effect.kind.startswith("Validating") else "differs"
         yield from tone_lines("", wrap_text(f"{other.pod} {word}: {other.message}", width, first="  ", rest="    "))
-    if len(effect.others) > _SHOWN:
-        yield [("quiet", f"  and {len(effect.others) - _SHOWN} more (-o json names all)")]
+    if len(effect.failing) > _SHOWN:
+        yield [("quiet", f"  and {len(effect.failing) - _SHOWN} more (-o json names all)")]
 
 
 def _singular_verb(does: str) -> str:

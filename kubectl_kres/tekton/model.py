@@ -243,6 +243,7 @@ class TaskRunSpec(Base, frozen=True):
     step_specs: tuple[Override, ...] | None = None
     sidecar_specs: tuple[Override, ...] | None = None
     pod_template: PodTemplate | None = None
+    service_account_name: str = ""
     params: tuple[Param, ...] | None = None
     workspaces: tuple[WorkspaceBinding, ...] | None = None
     debug: Debug | None = None
@@ -362,12 +363,14 @@ class PipelineTaskRunSpec(Base, frozen=True):
     sidecar_specs: tuple[Override, ...] | None = None
     pod_template: PodTemplate | None = None
     timeout: str | None = None
+    service_account_name: str = ""
 
 
 class TaskRunTemplate(Base, frozen=True):
     """What all TaskRuns of a PipelineRun get."""
 
     pod_template: PodTemplate | None = None
+    service_account_name: str = ""
 
 
 class Timeouts(Base, frozen=True):

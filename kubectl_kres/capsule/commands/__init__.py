@@ -11,6 +11,7 @@ SYSTEM = CliSystem(
     commands={
         "pools": (f"{_COMMANDS}.pools", "Show what resource pools share out, among whom, and who waits"),
         "claims": (f"{_COMMANDS}.claims", "Show claims on pools, why they wait, and what would unblock them"),
+        "migrate": (f"{_COMMANDS}.migrate", "Turn a Tenant's quotas into resource pools and claims"),
     },
     aliases={
         **dict.fromkeys(("pool", "resourcepool", "resourcepools", "quotapool"), "pools"),
@@ -29,5 +30,6 @@ SYSTEM = CliSystem(
         (f"{_REPORTS}.explain_claim_or_pool", "PoolExplanation"),
         (f"{_REPORTS}.explain_tenant", "TenantExplanation"),
     ),
+    parts=tuple((f"{_REPORTS}.common.part", name) for name in ("PoolTrail", "RuleSummary", "KeptRange")),
     fleet={"claims": FleetReport(("kubectl_kres.capsule.fleet", "ClaimsSummary"))},
 )

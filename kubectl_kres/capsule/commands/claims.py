@@ -1,6 +1,5 @@
-"""``kubectl kres claims``: which claims have what they ask for, why the others wait, and what would unblock them.
-
-``kubectl kres claims --for TYPE/NAME``: what has to be claimed for a workload.
+"""``kubectl kres claims``: which claims wait, why, and what would unblock them; with ``--for`` what has to be claimed
+for a workload.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Any
 from msgspec import structs
 
 from kubectl_kres.capsule.commands.select_pools import claims
-from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail, with_ways
+from kubectl_kres.capsule.reports.claim.claim_detail import claim_detail, with_fixes
 from kubectl_kres.capsule.reports.claim.claims import ClaimReport, Claims
 from kubectl_kres.capsule.reports.claim.sizing import size_claim, sizing_needs
 from kubectl_kres.capsule.reports.common.needs import further_failed_reads
@@ -41,8 +40,8 @@ from kubectl_kres.cli.select.workloads import Selection, one_named
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.watch_option import build_watch_runner
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.workload_kinds import WORKLOADS
 from kubectl_kres.render.verdict.brief import object_command
 from kubectl_kres.reports.common.explanation import Subject
 
@@ -83,7 +82,7 @@ class ClaimsPage(Page):
             yield ObjectAnswer(subject, report, draw_whole, gap=1, note=report)
             run_summary.note_condition("allocated", report.state in {"allocated", "in use"})
             run_summary.add_answer(
-                report.unseen, complete=report.complete, negative=report.is_waiting and self.options.exit_code
+                report.unread, complete=report.complete, negative=report.is_waiting and self.options.exit_code
             )
         run_summary.note_unread(gaps := further_failed_reads(making.index), complete=not gaps)
         pool = self.options.pool
@@ -110,7 +109,9 @@ class ClaimsPage(Page):
             kept.sort(key=lambda subjects: _ORDER.index(subjects[1].state))
         reports = [report for _, report in kept]
         named_ = self._shows_all or self.options.output == "name"
-        yield from zip((subject for subject, _ in kept), reports if named_ else with_ways(making, reports), strict=True)
+        yield from zip(
+            (subject for subject, _ in kept), reports if named_ else with_fixes(making, reports), strict=True
+        )
 
     def _report(
         self, making: Claims, prediction: Prediction, subject: Subject, run_summary: RunSummary
@@ -143,7 +144,7 @@ class ClaimsPage(Page):
         waiting = sorted((report for report in notes if report.is_waiting), key=_queue_sort_key)
         if waiting:
             ref = waiting[0].subject
-            run_summary.note(f'The fix of one, with commands: "{self._explain_command(ref)}"')
+            run_summary.note(f'For one claim, with commands: "{self._explain_command(ref)}"')
 
     def _explain_command(self, ref: ObjectRef) -> str:
         """The command that gives the whole answer about a claim."""
@@ -154,7 +155,7 @@ class ClaimsPage(Page):
 
 def _queue_sort_key(report: ClaimReport) -> tuple[bool, int]:
     """Return who is named first: the first of a queue, before those that stand in none."""
-    return report.place is None, report.place.place if report.place is not None else 0
+    return report.queue is None, report.queue.position if report.queue is not None else 0
 
 
 command = Command(
@@ -230,7 +231,7 @@ class SizingPage(Page):
                 drawn = self.brief(text_sizing.brief(item, self._sizing_command(subject), self._claim_command))
             yield ObjectAnswer(subject, item, drawn)
             negative = self.options.exit_code and not all(pool.fits for pool in item.pools)
-            run_summary.add_answer(item.unseen, complete=item.complete, negative=negative)
+            run_summary.add_answer(item.unread, complete=item.complete, negative=negative)
 
     def _sizing_command(self, subject: Subject) -> str:
         """The command that gives the whole answer."""

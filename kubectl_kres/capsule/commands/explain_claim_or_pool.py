@@ -1,14 +1,11 @@
-"""``kubectl kres explain claim/x``, ``pool/x`` and ``tenant/x``.
-
-``kubectl kres explain tenant/x --by value``: who uses what the quotas in its namespaces allow.
-"""
+"""``kubectl kres explain`` for ``claim/x``, ``pool/x`` and ``tenant/x``, the last one also ``--by value``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.capsule.commands.select_pools import CLAIM, POOL, claims, pools
 from kubectl_kres.capsule.reports import explain_claim_or_pool
 from kubectl_kres.capsule.reports.common.needs import is_whole, pooled_needs
@@ -21,14 +18,14 @@ from kubectl_kres.capsule.reports.explain_tenant import (
     users_needs,
 )
 from kubectl_kres.capsule.text import claim_or_pool as render
-from kubectl_kres.capsule.text.claim_or_pool import tenant_brief, tenant_lines, tenant_row, users_lines
+from kubectl_kres.capsule.text.tenant import tenant_brief, tenant_lines, tenant_row, users_lines
 from kubectl_kres.cli.args.flags import explain_command, same_source
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.explainer import Explainer
+from kubectl_kres.cli.explainer import Explainer, refuse_pod_flags
 from kubectl_kres.cli.output.printer import speaks_unicode
 from kubectl_kres.cli.run_loop import AnswerBatch, Choose, ObjectAnswer, Page, Query, RunSummary
 from kubectl_kres.cli.select.workloads import select_subjects
-from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND, Kind, find
 from kubectl_kres.reports.common.explanation import Subject, Verdict
 from kubectl_kres.store.store import ReadRequest, Store
@@ -69,10 +66,7 @@ class ClaimOrPoolExplainer(Explainer):
         self, batch: AnswerBatch, subject: Subject, run_summary: RunSummary
     ) -> Iterator[tuple[ObjectAnswer, Verdict | None]]:
         """Yield the explanation of one object; claims and pools have no verdict to count."""
-        for flag in ("container", "question"):
-            if getattr(self.page.options, flag):
-                name = "for" if flag == "question" else flag
-                raise UsageError(f"--{name} asks about a pod, not about {subject.ref}")
+        refuse_pod_flags(self.page.options, subject.ref)
         if subject.ref.kind == "Tenant":
             yield from self._tenant(batch, subject, run_summary)
             return
@@ -112,7 +106,7 @@ class ClaimOrPoolExplainer(Explainer):
         row = tenant_row(tenant_explanation) if self._in_table(batch) else None
         yield ObjectAnswer(subject, tenant_explanation, draw_whole, row=row), None
         run_summary.add_answer(
-            tenant_explanation.unseen,
+            tenant_explanation.unread,
             complete=tenant_explanation.complete,
             negative=self.page.options.exit_code and tenant_explanation.is_exceeded,
         )
@@ -204,7 +198,7 @@ class TenantUsersPage(Page):
                 run_summary.add_error(error)
                 continue
             yield ObjectAnswer(subject, result, partial(self._lines, result))
-            run_summary.add_answer(result.unseen, complete=result.complete, negative=False)
+            run_summary.add_answer(result.unread, complete=result.complete, negative=False)
 
     def _lines(self, users: TenantUsers) -> Iterator[str]:
         yield from users_lines(users, color=self.color, width=self.width)

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import structs
 
 from kubectl_kres.capsule.commands.select_pools import pools
+from kubectl_kres.capsule.replay.world import build_pool_world
 from kubectl_kres.capsule.reports.common.needs import further_failed_reads, is_whole, unseen_of_pool
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.pool.pool_report import PoolReport, pool_tree, report_unreadable_pool, tree_needs
@@ -77,7 +78,7 @@ class PoolsPage(Page):
                 draw_whole = self.brief(render.pool_brief(report, more))
             yield ObjectAnswer(subject, report, draw_whole, gap=1)
             bad = report.exhausted or bool(report.queue) or report.ready is False
-            run_summary.add_answer(report.unseen, complete=report.complete, negative=bad and self.options.exit_code)
+            run_summary.add_answer(report.unread, complete=report.complete, negative=bad and self.options.exit_code)
         run_summary.note_unread(gaps := further_failed_reads(context), complete=not gaps)
 
     def _report(self, context: PoolIndex, name: str, options: EvaluationOptions) -> PoolReport:
@@ -95,7 +96,7 @@ class PoolsPage(Page):
                 )
             )
         return structs.replace(
-            pool_report(context, pool), tree=tree, unseen=failed_reads, complete=is_whole(failed_reads)
+            pool_report(context, pool), tree=tree, unread=failed_reads, complete=is_whole(failed_reads)
         )
 
     def _lines(self, report: PoolReport, *, now: str) -> Iterator[str]:
@@ -113,7 +114,6 @@ class PoolsPage(Page):
 def _metrics(store: Store, names: set[str]) -> Iterator[str]:
     """Capsule's series in Prometheus' text format, each name with its type before it."""
     from kubectl_kres.capsule.replay.metrics import lines
-    from kubectl_kres.capsule.replay.world import build_pool_world
 
     pools = [pool for pool in store.all("ResourcePool") if pool.metadata.name in names]
     claims = [claim for claim in store.all("ResourcePoolClaim") if claim.spec.pool in names]

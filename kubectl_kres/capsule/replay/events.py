@@ -1,8 +1,5 @@
-"""Events (create, patch, delete, time passes) and every world that each can lead to.
-
-Events of what quotas count, and of quotas themselves.
-
-Events of a namespace, and what happens only after a while.
+"""Events (create, patch, delete, time passes), and every world that one can lead to: of pools, claims, namespaces and
+what quotas count.
 """
 
 from __future__ import annotations

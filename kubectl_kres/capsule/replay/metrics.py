@@ -24,12 +24,12 @@ _EXPONENT_FROM, _EXPONENT_BELOW = 6, -4
 
 def lines(world: PoolWorld) -> tuple[str, ...]:
     """Return what Capsule's endpoint says of these pools and claims, but for what it has not cleaned up."""
-    texts = [line for pool in world.pools.values() for line in _of_pool(pool)]
-    texts += [line for claim in world.claims.values() for line in _of_claim(claim)]
+    texts = [line for pool in world.pools.values() for line in _pool_lines(pool)]
+    texts += [line for claim in world.claims.values() for line in _claim_lines(claim)]
     return tuple(sorted(texts))
 
 
-def _of_pool(pool: ResourcePool) -> Iterator[str]:
+def _pool_lines(pool: ResourcePool) -> Iterator[str]:
     """Source: capsule internal/metrics/resourcepool_recorder.go ResourceUsageMetrics, CalculateExhaustions."""
     name, allocation = pool.metadata.name, pool.status.allocation
     hard, used, left = (_read(pool, mapping) for mapping in (allocation.hard, allocation.used, allocation.available))
@@ -41,15 +41,15 @@ def _of_pool(pool: ResourcePool) -> Iterator[str]:
         yield _line("pool_available", labels, _value(left.get(resource, ZERO)))
         yield _line("pool_usage", labels, _value(claimed))
         yield _line("pool_usage_percentage", labels, _percentage(claimed, limit))
-    yield from _of_namespaces(pool, hard)
-    yield from _of_exhaustions(pool)
+    yield from _namespace_lines(pool, hard)
+    yield from _exhaustion_lines(pool)
     if hard:
         for condition in (READY, EXHAUSTED):
             holds = is_true(pool.status.conditions, condition)
             yield _line("pool_condition", {"condition": condition, "pool": name}, int(holds))
 
 
-def _of_namespaces(pool: ResourcePool, hard: Amounts) -> Iterator[str]:
+def _namespace_lines(pool: ResourcePool, hard: Amounts) -> Iterator[str]:
     result: dict[str, list[Amounts]] = {}
     for share in shares_of(pool):
         result.setdefault(share.namespace, []).append(share.amounts)
@@ -73,7 +73,7 @@ def _round_sum(total: Quantity, parts: Sequence[Quantity]) -> Quantity:
     return Quantity(total.nano, total.format, finest)
 
 
-def _of_exhaustions(pool: ResourcePool) -> Iterator[str]:
+def _exhaustion_lines(pool: ResourcePool) -> Iterator[str]:
     for resource, exhaustion in (pool.status.exhaustions or {}).items():
         both = _read(pool, {"available": exhaustion.available, "requesting": exhaustion.requesting})
         available, requesting = _value(both.get("available", ZERO)), _value(both.get("requesting", ZERO))
@@ -83,7 +83,7 @@ def _of_exhaustions(pool: ResourcePool) -> Iterator[str]:
             yield _line("pool_exhaustion_percentage", labels, (requesting - available) / available * 100)
 
 
-def _of_claim(claim: ResourcePoolClaim) -> Iterator[str]:
+def _claim_lines(claim: ResourcePoolClaim) -> Iterator[str]:
     """None of a claim that has no status. Source: capsule internal/metrics/claim_recorder.go."""
     meta = claim.metadata
     if not (claim.status.conditions or claim.status.condition):

@@ -1,9 +1,4 @@
-"""One reconcile of a pool: namespaces, allocation, managed quotas, what is in use, status.
-
-The use of a managed quota: counted again where the objects are known and can be read, else kept as it was.
-
-Until nothing changes any more: claims that have to be assigned, pools that have to be reconciled.
-"""
+"""One reconcile of a pool, from its namespaces to its status, and such passes until nothing changes any more."""
 
 from __future__ import annotations
 
@@ -13,7 +8,7 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import QuotaRequest, request_of
 from kubectl_kres.admission.quota.usage_drift import status_after
 from kubectl_kres.capsule import model

@@ -1,7 +1,4 @@
-"""Everything that Capsule's controllers look at, as one value.
-
-What an event leads to.
-"""
+"""Everything that Capsule's controllers look at as one value, and the worlds that an event leads to."""
 
 from __future__ import annotations
 
@@ -10,7 +7,8 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.base.outcome import Finding, Refusal, Server
+from kubectl_kres.admission.base.outcome import Finding, Refusal
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.rules.allocation import AmountFault, ClaimKey, key_of
 from kubectl_kres.model.objects import Namespace, ResourceQuota

@@ -10,10 +10,13 @@ from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.capsule import model
 from kubectl_kres.model.objects import ManagedMetadata, Metadata, ObjectRef, ResourceQuota
+from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common import system
 from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
-from kubectl_kres.reports.common.parts import Edit, RaiseQuota, Record
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.remedy import Edit, RaiseQuota
+from kubectl_kres.reports.common.system_parts import SystemPart
 from kubectl_kres.store.store import ReadRequest, Store
 
 _GET, _LIST, _BOTH = ("get",), ("list",), ("get", "list")
@@ -28,8 +31,16 @@ _COMPUTED = frozenset({
     "generic.rules.mutating.projectcapsule.dev", "generic.rules.validating.projectcapsule.dev",
     "calculation.global-resource-quotas.validating.projectcapsule.dev",
 })  # fmt: skip
+#: Those whose answers follow from the Tenant alone, where it was read. That of cordoning lets controllers pass.
+_OF_TENANT_ALONE = frozenset({
+    "pods.validating.projectcapsule.dev", "pod.mutating.projectcapsule.dev", "pvc.validating.projectcapsule.dev",
+    "storage.mutating.projectcapsule.dev", "cordoning.validating.projectcapsule.dev",
+})  # fmt: skip
 _QUOTAS = tuple(system.ReadRight(kind, _LIST, "Capsule's quotas over several namespaces") for kind in _SHARED)
-_OWN = tuple(system.ReadRight(kind, _BOTH) for kind in ("ResourcePool", "ResourcePoolClaim"))
+_OWN = tuple(
+    system.ReadRight(kind, _BOTH, "pools and claims beside what your own namespaces show of them")
+    for kind in ("ResourcePool", "ResourcePoolClaim")
+)
 
 
 def _reads(store: Store, question: system.Question) -> Iterable[ReadRequest] | None:
@@ -87,21 +98,23 @@ def _history(item: Any) -> system.ObjectHistory | None:
     return system.ObjectHistory(events=tuple(timeline_events(item)))
 
 
-def _explain_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -> system.NamespaceRules:
+def _explain_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -> Iterable[SystemPart]:
     del limits
     if not has_enforced_rules(store, namespace):
-        return system.NamespaceRules()
+        return ()
     from kubectl_kres.capsule.reports.common.tenancy import summaries_of_namespace
 
-    return system.NamespaceRules(summaries_of_namespace(store, namespace))
+    return summaries_of_namespace(store, namespace)
 
 
 def _extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicies:
+    tenant: model.Tenant | None = store.get("Tenant", model.tenant_name(store.get("Namespace", namespace)))
+    computed = _OF_TENANT_ALONE if tenant is not None else frozenset[str]()
     if not has_enforced_rules(store, namespace):
-        return ExtendedPolicies(policies)
+        return ExtendedPolicies(policies, computed=computed)
     from kubectl_kres.capsule.reports.common.tenancy import extend_policies
 
-    return ExtendedPolicies(*extend_policies(store, namespace, policies), _COMPUTED)
+    return ExtendedPolicies(*extend_policies(store, namespace, policies), _COMPUTED | computed)
 
 
 def kept_quotas(store: Store, namespace: str) -> Mapping[str, str]:
@@ -111,11 +124,30 @@ def kept_quotas(store: Store, namespace: str) -> Mapping[str, str]:
 
 
 def _explain_refusals(store: Store, namespace: str, findings: Iterable[Finding]) -> system.ManagedQuotaAnswer:
-    if not kept_quotas(store, namespace):
-        return system.ManagedQuotaAnswer()
+    managed, findings = kept_quotas(store, namespace), tuple(findings)
+    ranges = tuple(dict.fromkeys(_kept_ranges(store, namespace, findings)))
+    if not managed:
+        return system.ManagedQuotaAnswer(ranges)
     from kubectl_kres.capsule.reports.pool.refusing_pools import claim_remedies, find_refusing_pools
 
-    return system.ManagedQuotaAnswer(find_refusing_pools(store, namespace, findings), claim_remedies(store, namespace))
+    pools = find_refusing_pools(store, namespace, managed, findings)
+    return system.ManagedQuotaAnswer((*ranges, *pools), claim_remedies(store, namespace, managed))
+
+
+def _kept_ranges(store: Store, namespace: str, findings: Iterable[Finding]) -> Iterator[SystemPart]:
+    """Yield the LimitRanges that refuse and that a Tenant keeps. Source: internal/controllers/tenant/limitranges.go."""
+    for finding in findings:
+        if finding.source is None or finding.source.kind != "LimitRange":
+            continue
+        item = store.get("LimitRange", finding.source.name, namespace)
+        owners = item.metadata.owner_references or () if item is not None else ()
+        tenant = next((owner.name for owner in owners if owner.kind == "Tenant"), "")
+        number = (item.metadata.labels or {}).get(_RANGE_LABEL, "") if item is not None else ""
+        if tenant:
+            from kubectl_kres.capsule.reports.common.part import KeptRange
+
+            field = f"spec.limitRanges.items[{number}]" if number else "spec.limitRanges"
+            yield KeptRange(finding.source.name, Source("Tenant", tenant, field=field))
 
 
 def _replace_raises(store: Store, ref: ObjectRef, edits: tuple[Edit, ...]) -> system.MoreRoom | None:
@@ -169,8 +201,14 @@ def has_enforced_rules(store: Store, namespace: str) -> bool:
     """Return whether something was read that Capsule may enforce on pods of the namespace."""
     if any(True for _ in store.all("GlobalResourceQuota")) or any(True for _ in store.all("RuleStatus", namespace)):
         return True
-    tenant: model.Tenant | None = store.get("Tenant", model.tenant_name(store.get("Namespace", namespace)))
-    return tenant is not None and any(rule.enforce is not None for rule in tenant.spec.rules or ())
+    space = store.get("Namespace", namespace)
+    if space is not None and (space.metadata.labels or {}).get(model.CORDONED_LABEL) == "true":
+        return True
+    tenant: model.Tenant | None = store.get("Tenant", model.tenant_name(space))
+    if tenant is None:
+        return False
+    decides = tenant.spec.cordoned or tenant.spec.node_selector or model.has_lists(tenant)
+    return bool(decides) or any(rule.enforce is not None for rule in tenant.spec.rules or ())
 
 
 def _has_capsule(store: Store, namespace: str) -> bool:
@@ -192,6 +230,13 @@ def _rule_remedy(case: Any) -> Iterator[str]:
     return RULE_REMEDIES[case.finding.rule](case)
 
 
+#: Rules that refuse pods and claims.
+_WITH_SENTENCES = (
+    "capsule/rule-resources", "capsule/rule-qos", "capsule/class-allowed", "capsule/class-default", "capsule/registry",
+    "capsule/pull-policy", "capsule/bad-pattern", "capsule/storage-class-missing",
+)  # fmt: skip
+#: The label of a LimitRange that a Tenant keeps: which item of its ``limitRanges`` it is.
+_RANGE_LABEL = "capsule.clastix.io/limit-range"
 #: What quotas are made from.
 _SOURCES = ("Tenant", "GlobalResourceQuota")
 _OWNERS = ("TenantResource", "GlobalTenantResource", "Tenant")
@@ -267,7 +312,8 @@ SYSTEM = system.System(
         "explain": (*_QUOTAS, system.ReadRight("Tenant", _GET, "what a Tenant's namespaces use of its quotas")),
         "quota": _QUOTAS,
         "claims": (
-            *_OWN,
+            _OWN[0],
+            system.ReadRight("ResourcePoolClaim", _BOTH),
             system.ReadRight("ResourceQuota", _BOTH, "the quota that a pool keeps in a namespace"),
             system.ReadRight("Namespace", _BOTH, "which namespaces a pool selects"),
         ),
@@ -276,12 +322,17 @@ SYSTEM = system.System(
             system.ReadRight("ResourceQuota", _LIST, "the quotas that a pool keeps"),
             system.ReadRight("Namespace", _LIST, "which namespaces a pool selects"),
         ),
+        "check": (
+            system.ReadRight("Tenant", _LIST, "whether a Tenant uses more than its quota"),
+            system.ReadRight("Namespace", _LIST, "which namespaces a pool selects"),
+        ),
+        "migrate": (system.ReadRight("Tenant", _GET),),
     },
     over_pods={
         "claims": "what a workload has to claim (--for)",
         "pools": "who uses what a pool shares out (--by)",
     },
-    sentences=dict.fromkeys(("capsule/rule-resources", "capsule/rule-qos"), _rule_remedy),
+    sentences=dict.fromkeys(_WITH_SENTENCES, _rule_remedy),
     reads=_reads,
     describe=_describe,
     history=_history,

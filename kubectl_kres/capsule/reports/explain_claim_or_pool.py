@@ -1,10 +1,5 @@
-"""The explanation of a pool, and the choice of explanation for claims, pools and Tenants.
-
-The answer of ``explain`` for claims and pools: structs that text and JSON are made from.
-
-One pass of a pool's controller over its claims as things stand, turn by turn, with each comparison.
-
-Why a claim is where it is: the choice of its pool, the checks, the queue, the conditions and the managed quota.
+"""The explanations of claims and pools: why one is where it is, step by step, and one pass of the controller over a
+pool's claims.
 """
 
 from __future__ import annotations
@@ -42,10 +37,11 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Check, Derive, Source
 from kubectl_kres.reports.common.explanation import FailedRead, Subject
-from kubectl_kres.reports.common.parts import Record
-from kubectl_kres.reports.common.resource_lists import join_words, scope_words
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.resource_lists import scope_words
 from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.store.store import Store
+from kubectl_kres.wording import join_some
 
 
 class PoolOption(Record, frozen=True):
@@ -58,8 +54,8 @@ class PoolOption(Record, frozen=True):
 
     pool: str
     verdict: str
-    missing: tuple[str, ...] = ()
-    short: tuple[str, ...] = ()
+    missing_resources: tuple[str, ...] = ()
+    short_resources: tuple[str, ...] = ()
     named: bool = False
     scopes: tuple[str, ...] = ()
     rule: str = ""
@@ -69,8 +65,8 @@ class Compared(Record, frozen=True):
     """One resource in the turn of a claim: what is requested and what is left, or the earlier claim that blocks it."""
 
     resource: str
-    asked: str
-    left: str
+    requested: str
+    free: str
     missing: bool = False
     closed_by: ObjectRef | None = None
 
@@ -78,15 +74,15 @@ class Compared(Record, frozen=True):
 class QueueTurn(Record, frozen=True):
     """How a pass goes for one claim: kept, taken, changed, pool (too little) or queue (behind another).
 
-    ``rule``: which rule says so. ``own``: it is the one that was asked about.
+    ``rule``: which rule says so. ``is_subject``: it is the one that was asked about.
     """
 
-    place: int
+    position: int
     subject: ObjectRef
     result: str
     created: str = ""
     compared: tuple[Compared, ...] = ()
-    own: bool = False
+    is_subject: bool = False
     rule: str = ""
 
 
@@ -126,7 +122,7 @@ class QuotaSums(Record, frozen=True):
 class PoolExplanation(Record, frozen=True):
     """Why a pool is as it is. turns: the pass over all of its claims. bounds: what its hard may not go below, and why.
 
-    follows: what becomes of its claims if it is deleted.
+    deletion_effects: what becomes of its claims if it is deleted.
     """
 
     pool: PoolReport
@@ -134,7 +130,7 @@ class PoolExplanation(Record, frozen=True):
     conditions: tuple[StoredCondition, ...] = ()
     quotas: tuple[QuotaSums, ...] = ()
     bounds: tuple[str, ...] = ()
-    follows: tuple[str, ...] = ()
+    deletion_effects: tuple[str, ...] = ()
 
 
 #: What decides a turn, by its result.
@@ -175,7 +171,7 @@ def shown_turns(turns: tuple[ClaimTurn, ...], claim: ResourcePoolClaim | None = 
             claim_turn.result,
             resource_pool_claim.metadata.creation_timestamp or "",
             tuple(map(_build_compared, claim_turn.comparisons())),
-            own=key == own_key,
+            is_subject=key == own_key,
             rule=_RULES[claim_turn.result],
         )
         if key == own_key:
@@ -231,9 +227,9 @@ def _format_pool_origin(
         return f"it names pool {expected}{by}; where a claim names none, one is chosen when it is written"
     if not context.pools_known:
         return "it names no pool; which pools serve its namespace could not be read"
-    fitting = [option.pool for option in options if not option.missing]
+    fitting = [option.pool for option in options if not option.missing_resources]
     if fitting:
-        return f"it names no pool; {join_words(fitting)} would be chosen if it were written again, as by an annotation"
+        return f"it names no pool; {join_some(fitting)} would be chosen if it were written again, as by an annotation"
     return "it names no pool, and none that serves its namespace has all the resources that it names"
 
 
@@ -309,7 +305,7 @@ class Explaining:
 
 def unseen_in(value: ClaimExplanation | PoolExplanation) -> tuple[FailedRead, ...]:
     """Return the failed reads of an explanation."""
-    return value.claim.unseen if isinstance(value, ClaimExplanation) else value.pool.unseen
+    return value.claim.unread if isinstance(value, ClaimExplanation) else value.pool.unread
 
 
 def negative(value: ClaimExplanation | PoolExplanation) -> bool:
@@ -322,7 +318,7 @@ def negative(value: ClaimExplanation | PoolExplanation) -> bool:
 def explain_pool(context: PoolIndex, pool: ResourcePool) -> PoolExplanation:
     """Return the explanation of a pool; with the pass over its claims only if all of them were read."""
     failed_reads = unseen_of_pool(context, pool)
-    report = structs.replace(pool_report(context, pool), unseen=failed_reads, complete=is_whole(failed_reads))
+    report = structs.replace(pool_report(context, pool), unread=failed_reads, complete=is_whole(failed_reads))
     turns = turns_of(context, pool) if context.claims_known(pool) else ()
     return PoolExplanation(
         report,
@@ -350,7 +346,7 @@ def _bounds(context: PoolIndex, pool: ResourcePool) -> Iterator[str]:
         yield f"{name} may be lowered to {amount}, which claims hold, and not be removed"
     free = sorted(context.hard(pool).keys() - taken.keys())
     if free:
-        yield f"{join_words(free)} may be lowered or removed: no claim holds any"
+        yield f"{join_some(free)} may be lowered or removed: no claim holds any"
     if pool.status.namespaces:
         yield "scopes may not change: Kubernetes refuses that for a quota, and the pool would fail"
 

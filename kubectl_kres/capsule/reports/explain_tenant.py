@@ -1,6 +1,5 @@
-"""The explanation of a Tenant: use of its quotas by namespace, and how far beyond them it may go.
-
-Who uses what the quotas in a Tenant's namespaces allow: namespace, quota, workload, pod, value.
+"""The explanation of a Tenant: the use of its quotas by namespace and down to single values, and how far beyond them it
+may go.
 """
 
 from __future__ import annotations
@@ -11,17 +10,24 @@ from operator import attrgetter
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Quantities, Unparsable, parse_list
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.capsule.model import Tenant
+from kubectl_kres.capsule.reports.common.part import RuleSummary
 from kubectl_kres.capsule.reports.common.shared_quotas import tenant_quota_name
-from kubectl_kres.capsule.reports.common.tenancy import DEFINITION, summaries_of_tenant, version_of
+from kubectl_kres.capsule.reports.common.tenancy import (
+    DEFINITION,
+    cordoned_text,
+    selector_text,
+    summaries_of_tenant,
+    version_of,
+)
 from kubectl_kres.capsule.rules.workload_rules import rules_of_tenant
 from kubectl_kres.capsule.versions import remarks
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaSpec
 from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, find_unread
-from kubectl_kres.reports.common.parts import Record, RuleSummary
+from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.resource_lists import percent_of
 from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.reports.quota import usage_tree
@@ -40,16 +46,16 @@ class NamespaceShare(Record, frozen=True):
 class TenantUse(Record, frozen=True):
     """One resource of an item. ``hard`` is the Tenant's, with scope Namespace that of each namespace.
 
-    used: over all namespaces. over: so much more than ``hard`` is used; empty with scope Namespace. may: what the
-    namespaces' own quotas allow together, and excess: how much more that is than ``hard``, where it is more: pods that
-    are created at once in several namespaces are admitted before Capsule lowers these quotas.
+    used: over all namespaces. over_by: so much more than ``hard`` is used; empty with scope Namespace. allowed: what
+    the namespaces' own quotas allow together, and excess: how much more that is than ``hard``, where it is more: pods
+    that are created at once in several namespaces are admitted before Capsule lowers these quotas.
     """
 
     resource: str
     hard: str
     used: str
-    over: str = ""
-    may: str = ""
+    over_by: str = ""
+    allowed: str = ""
     excess: str = ""
     namespaces: tuple[NamespaceShare, ...] = ()
 
@@ -66,25 +72,42 @@ class TenantItem(Record, frozen=True):
     fault: str = ""
 
 
+class ClassList(Record, frozen=True):
+    """What pods and claims may name, by a field of the Tenant. ``selector``: labels of classes that they may name.
+
+    ``refuses_nothing``: its handler takes every class where it has no selector.
+    """
+
+    field: str
+    default: str = ""
+    allowed: tuple[str, ...] = ()
+    pattern: str = ""
+    selector: str = ""
+    refuses_nothing: bool = False
+
+
 class TenantExplanation(Record, frozen=True):
     """The quotas of a Tenant over its namespaces, and its rules about pods. ``scope`` empty: it has no quotas.
 
-    ``assumptions``: what of the rules is not known, and what another version of Capsule does.
+    ``assumptions``: what of the rules is not known, and what another version of Capsule does. ``lists``: what pods and
+    claims may name. ``cordoned``: what that means, and how it ends; empty: it is not.
     """
 
     tenant: ObjectRef
     namespaces: tuple[str, ...]
     scope: str = ""
     items: tuple[TenantItem, ...] = ()
-    unseen: tuple[FailedRead, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     complete: bool = True
     rules: tuple[RuleSummary, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
+    lists: tuple[ClassList, ...] = ()
+    cordoned: str = ""
 
     @property
     def is_exceeded(self) -> bool:
         """Return whether more is used than the Tenant has."""
-        return any(use.over for item in self.items for use in item.uses)
+        return any(use.over_by for item in self.items for use in item.uses)
 
 
 def tenant_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
@@ -114,8 +137,10 @@ def explain_tenant(store: Store, subject: Subject) -> TenantExplanation:
     assumed = list(rules_of_tenant(tenant, None).assumptions)
     if rules:
         assumed += (Assumption("spec.rules", "capsule/version", text) for text in remarks(version, "rules"))
+    lists = tuple(_lists(tenant))
+    cordoned = cordoned_text(tenant.metadata.name) if tenant.spec.cordoned else ""
     if quotas is None or not quotas.items:
-        return TenantExplanation(ref, spaces, rules=rules, assumptions=tuple(assumed))
+        return TenantExplanation(ref, spaces, rules=rules, assumptions=tuple(assumed), lists=lists, cordoned=cordoned)
     if version is not None:
         texts = remarks(version, "tenant quotas")
         assumed += (Assumption("spec.resourceQuotas", "capsule/version", text) for text in texts)
@@ -133,7 +158,28 @@ def explain_tenant(store: Store, subject: Subject) -> TenantExplanation:
         complete=not failed_reads,
         rules=rules,
         assumptions=tuple(assumed),
+        lists=lists,
+        cordoned=cordoned,
     )
+
+
+def _lists(tenant: Tenant) -> Iterator[ClassList]:
+    spec = tenant.spec
+    for field, allowed in (
+        ("priorityClasses", spec.priority_classes),
+        ("runtimeClasses", spec.runtime_classes),
+        ("storageClasses", spec.storage_classes),
+        ("deviceClasses", spec.device_classes),
+        ("containerRegistries", spec.container_registries),
+    ):
+        if allowed is None:
+            continue
+        selector = selector_text(allowed)
+        unlimited = field in {"runtimeClasses", "deviceClasses"} and not selector
+        names = tuple(allowed.allowed or ())
+        yield ClassList(field, allowed.default, names, allowed.allowed_regex, selector, refuses_nothing=unlimited)
+    if spec.image_pull_policies:
+        yield ClassList("imagePullPolicies", allowed=tuple(spec.image_pull_policies))
 
 
 def _item(store: Store, tenant: Tenant, number: int, item: ResourceQuotaSpec, *, together: bool) -> TenantItem:
@@ -195,7 +241,7 @@ class TenantUsers(Record, frozen=True):
     namespaces: tuple[str, ...]
     names: tuple[str, ...] = ()
     tree: tuple[usage_tree.UsageNode, ...] = ()
-    unseen: tuple[FailedRead, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     complete: bool = True
 
 
@@ -231,12 +277,12 @@ def _namespace(store: Store, space: str, options: EvaluationOptions) -> usage_tr
     inside = tuple(_quota(store, quota, options) for quota in quotas)
     once: dict[str, usage_tree.UsageNode] = {}
     for node in inside:
-        for part in _list_counted_nodes(node.inside):
-            known = once.get(part.who)
+        for part in _list_counted_nodes(node.children):
+            known = once.get(part.name)
             both = {**known.usage, **part.usage} if known is not None else part.usage
-            once[part.who] = structs.replace(part, usage=both)
+            once[part.name] = structs.replace(part, usage=both)
     result = usage_tree.parent_node(list(once.values()), f"Namespace/{space}", ObjectRef("Namespace", space))
-    return structs.replace(result, inside=inside)
+    return structs.replace(result, children=inside)
 
 
 def _quota(store: Store, quota: ResourceQuota, options: EvaluationOptions) -> usage_tree.UsageNode:
@@ -249,14 +295,14 @@ def _quota(store: Store, quota: ResourceQuota, options: EvaluationOptions) -> us
 def _list_counted_nodes(nodes: Iterable[usage_tree.UsageNode]) -> Iterator[usage_tree.UsageNode]:
     """Yield the pods, and what else is counted."""
     for node in nodes:
-        below = node.inside if node.subject is None or node.subject.kind != "Pod" else ()
+        below = node.children if node.subject is None or node.subject.kind != "Pod" else ()
         yield from _list_counted_nodes(below) if below else (node,)
 
 
 def _names(tree: Iterable[usage_tree.UsageNode]) -> tuple[str, ...]:
     """Return those that quotas count, by the fullest of these; what has nothing to give is full."""
     shares: dict[str, int] = {}
-    for quota in (quota for node in tree for quota in node.inside):
+    for quota in (quota for node in tree for quota in node.children):
         for name, share in _shares(quota):
             shares[name] = max(shares.get(name, 0), share)
     return tuple(sorted(shares, key=lambda name: (-shares[name], name)))

@@ -1,7 +1,4 @@
-"""Areas of the overview about pools and claims.
-
-What conditions of pools and claims say happened: who was given something, who waits, what is used.
-"""
+"""What overview and timeline have of pools and claims: their areas, and what conditions say happened."""
 
 from __future__ import annotations
 
@@ -18,9 +15,9 @@ from kubectl_kres.capsule.reports.pool.pool_report import PoolReport, PoolUse
 from kubectl_kres.capsule.reports.pool.pools import pool_report
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import Fact
-from kubectl_kres.reports.common.parts import Remedy, Severity
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
-from kubectl_kres.reports.common.system import TimelineEvent
+from kubectl_kres.reports.common.system import Severity, TimelineEvent
 from kubectl_kres.reports.overview import MOST, AreaInput, AreaMaker, AreaWithRemedies, OverviewArea, Problem, parts_of
 
 #: States of claims from the worst on.
@@ -78,9 +75,9 @@ def _claims(context: AreaInput) -> AreaWithRemedies:
         claim = context.store.get("ResourcePoolClaim", problem.subject.name, problem.subject.namespace)
         if claim is None or len(index.claims_of_pool(claim.spec.pool)) > FEW:
             return ()
-        options = claim_detail(making, claim).ways
+        options = claim_detail(making, claim).fixes
         return tuple(
-            Remedy(option.text, commands=tuple(deed.command for deed in option.deeds if deed.command))
+            Remedy(option.text, commands=tuple(deed.command for deed in option.actions if deed.command))
             for option in options
         )
 
@@ -88,15 +85,15 @@ def _claims(context: AreaInput) -> AreaWithRemedies:
 
 
 def _claim(claim: ResourcePoolClaim, report: ClaimReport) -> Problem:
-    behind = tuple(amount.name for amount in report.amounts if amount.behind is not None)
+    behind = tuple(amount.name for amount in report.amounts if amount.closed_by_amount is not None)
     return Problem(
         "claims",
         report.subject,
         claim_severity(report),
         report.state,
-        lacks=report.missing_amounts,
-        behind=behind if report.state == "queued" else (),
-        reason=report.because if not report.missing_amounts and report.state != "queued" else "",
+        short_by=report.missing_amounts,
+        closed_resources=behind if report.state == "queued" else (),
+        reason=report.reason if not report.missing_amounts and report.state != "queued" else "",
         since=state_since(claim, report) if report.is_waiting else "",
     )
 

@@ -1,10 +1,15 @@
-"""Remedies of pods that a Tenant's rules refuse: values that the rules allow, or another rule."""
+"""Remedies of pods and claims that a Tenant refuses: what its rules and lists allow, or another rule or entry."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from shlex import quote
+from typing import Any
 
 from kubectl_kres.admission.base.draft import Side, Slot
+from kubectl_kres.admission.base.outcome import Finding
+from kubectl_kres.capsule.rules.tenant_classes import image_name
 from kubectl_kres.capsule.rules.workload_rules import ratio_limit
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.provenance.journal import Check
@@ -77,4 +82,79 @@ def _class(case: RemedyContext) -> Iterator[str]:
     yield f"give the pod QoS class {case.finding.expected} (kubectl kres qos says how), or change {source}"
 
 
-RULE_REMEDIES: Mapping[str, Sentences] = {"capsule/rule-resources": _resources, "capsule/rule-qos": _class}
+def _not_allowed(case: RemedyContext) -> Iterator[str]:
+    """Yield the names that are allowed, and the edit of the Tenant that allows the one that was refused."""
+    finding = case.finding
+    names, field = finding.expected.replace(", ", " or "), case.manifest_path()
+    name = f"name {names} in {field}" if names else f"name a class in {field} that the Tenant allows"
+    if finding.observed:
+        yield f"{name}, or allow {finding.observed}: {_allow(finding, finding.observed)}"
+    else:
+        default = {"default": names.partition(" or ")[0] or "NAME"}
+        yield f"{name}, or give the Tenant a default: {_patch(finding, default)}"
+
+
+def _registry(case: RemedyContext) -> Iterator[str]:
+    finding, image = case.finding, image_name(case.finding.observed)
+    registries = finding.expected.split(", ") if finding.expected else []
+    _, slash, rest = finding.observed.partition("/")
+    name = rest if slash and image.registry else finding.observed
+    examples = " or ".join(f"{registry}/{name}" for registry in registries)
+    take = f"take the image of {case.container_title()} from a registry that the Tenant allows"
+    take += f" ({examples})" if examples else ""
+    if image.registry:
+        yield f"{take}, or allow {image.registry}: {_allow(finding, image.registry)}"
+    else:
+        yield f"{take}: an image whose name has no registry is always refused"
+
+
+def _pull_policy(case: RemedyContext) -> Iterator[str]:
+    finding, values = case.finding, case.finding.expected.replace(", ", " or ")
+    allow = _command(finding, [{"op": "add", "path": "/spec/imagePullPolicies/-", "value": finding.observed}])
+    yield f"set imagePullPolicy of {case.container_title()} to {values}, or allow {finding.observed}: {allow}"
+
+
+def _default_missing(case: RemedyContext) -> Iterator[str]:
+    source = case.finding.source
+    yield f"create the class that {source} names, or change that field: until then no pod without a class is admitted"
+
+
+def _bad_pattern(case: RemedyContext) -> Iterator[str]:
+    yield f"correct {case.finding.source}: until then the Tenant refuses every such object"
+
+
+def _class_missing(case: RemedyContext) -> Iterator[str]:
+    yield f"create StorageClass {case.finding.observed}, or name one that exists in {case.manifest_path()}"
+
+
+def _allow(finding: Finding, value: str) -> str:
+    """Return the command that adds a name to a list of the Tenant."""
+    field = finding.source.field.removeprefix("spec.") if finding.source is not None else ""
+    if finding.expected:
+        return _command(finding, [{"op": "add", "path": f"/spec/{field}/allowed/-", "value": value}])
+    return _patch(finding, {"allowed": [value]})
+
+
+def _patch(finding: Finding, values: Mapping[str, Any]) -> str:
+    source = finding.source
+    field = source.field.removeprefix("spec.").partition(".")[0] if source is not None else ""
+    text = json.dumps({"spec": {field: values}}, separators=(",", ":"))
+    return f"kubectl patch tenant {quote(source.name if source is not None else '')} --type merge -p {quote(text)}"
+
+
+def _command(finding: Finding, operations: Sequence[Mapping[str, Any]]) -> str:
+    name = finding.source.name if finding.source is not None else ""
+    text = json.dumps(operations, separators=(",", ":"))
+    return f"kubectl patch tenant {quote(name)} --type json -p {quote(text)}"
+
+
+RULE_REMEDIES: Mapping[str, Sentences] = {
+    "capsule/rule-resources": _resources,
+    "capsule/rule-qos": _class,
+    "capsule/class-allowed": _not_allowed,
+    "capsule/class-default": _default_missing,
+    "capsule/registry": _registry,
+    "capsule/pull-policy": _pull_policy,
+    "capsule/bad-pattern": _bad_pattern,
+    "capsule/storage-class-missing": _class_missing,
+}

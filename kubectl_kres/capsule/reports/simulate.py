@@ -20,10 +20,10 @@ from kubectl_kres.capsule.reports.common.claim_state import HELD, claim_standing
 from kubectl_kres.capsule.reports.unblock.actions import ref_of
 from kubectl_kres.capsule.rules.allocation import ClaimKey, key_of, queue_key
 from kubectl_kres.model.objects import ManagedMetadata, Namespace, ObjectRef
-from kubectl_kres.reports.common.resource_lists import join_words
-from kubectl_kres.simulate.cluster import difference
+from kubectl_kres.simulate.change import difference
 from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.store.store import READ, ReadRequest, Store
+from kubectl_kres.wording import join_some
 
 #: So many claims are each tried as the first; so many the other way round; of more it is only looked at what comes of
 #: all at once.
@@ -94,7 +94,7 @@ def build_prediction(store: Store) -> Prediction:
     if doubtful:
         supposed.append(
             "the claims of the files come one after the other, in their order there, and each is looked at before the "
-            f"next one comes; else others may get in: {join_words(sorted(ref.key for ref in doubtful), _NAMED)}"
+            f"next one comes; else others may get in: {join_some(sorted(ref.key for ref in doubtful), _NAMED)}"
         )
     after = _build_store(store, worlds[0])
     new = frozenset(created_refs) - refused.keys()

@@ -1,8 +1,5 @@
-"""The pool controller's pass over its claims: who keeps a share, who gets one, who waits and for what.
-
-Which claims of a namespace are in use: those that cover what its managed quota counts.
-
-Resource lists of pools and claims as amounts, which the API server does not round there as it does in quotas.
+"""The pool controller's pass over its claims, in amounts that are not rounded: who keeps a share, who gets one, who
+waits, and which claims are in use.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The claim controller: which pool a claim belongs to, or why to none.
-
-The namespaces of a pool, and which of its selectors chose each.
-"""
+"""Who belongs to which pool: the claim controller's decision, and the namespaces that a pool's selectors choose."""
 
 from __future__ import annotations
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Unparsable, parse_list
-from kubectl_kres.admission.base.outcome import Refusal, invalid, invalid_object
+from kubectl_kres.admission.base.field_errors import invalid
+from kubectl_kres.admission.base.outcome import Refusal, invalid_object
 from kubectl_kres.admission.quota import quota_object
 from kubectl_kres.capsule.model import GROUP, MANAGED_LABEL, POOL_LABEL, VERSION, ResourcePool, quota_name
 from kubectl_kres.capsule.rules.allocation import ClaimShare, add_amounts, readable

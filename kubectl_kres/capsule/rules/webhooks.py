@@ -1,8 +1,5 @@
-"""The four admission webhooks: what they add to pools and claims, and what they refuse.
-
-The choice of a pool for a claim that names none: which pools it can be, since the order of equals is random.
-
-How a claim leaves a pool: released, its namespace gone from the selection, or the pool deleted.
+"""The webhooks of pools and claims: what they refuse and add, the pool that they choose for a claim, and how a claim
+leaves one.
 """
 
 from __future__ import annotations
@@ -179,7 +176,13 @@ def refuse_pool(old: ResourcePool, new: ResourcePool) -> tuple[Refusal, ...]:
                 "Remove corresponding claims or keep the resources in the pool"
             )
             finding = Finding(
-                text, "capsule/shrink-claimed", field, name, asked=str(after[name]), limit=str(claimed), source=source
+                text,
+                "capsule/shrink-claimed",
+                field,
+                name,
+                requested=str(after[name]),
+                limit=str(claimed),
+                source=source,
             )
             refusals.append(webhook_refusal(_POOLS, finding))
     return tuple(refusals)

@@ -431,7 +431,7 @@ def refuse_class(qos_class: str, rules: Sequence[WorkloadRule]) -> Finding | Non
         if last.action == "allow":
             return None
         text = f"{head} is denied by namespace rule: matched denied rule {qos_class}"
-        return _of_class(text, qos_class, last)
+        return _class_finding(text, qos_class, last)
     if not allowed:
         return None
     names = [value for value, _ in allowed]
@@ -442,10 +442,10 @@ def refuse_class(qos_class: str, rules: Sequence[WorkloadRule]) -> Finding | Non
         f"{head} is not allowed by namespace rule: value did not match any allowed rule. "
         f"Allowed QoS classes: {', '.join(shown)}"
     )
-    return _of_class(text, qos_class, allowed[-1][1])
+    return _class_finding(text, qos_class, allowed[-1][1])
 
 
-def _of_class(text: str, qos_class: str, rule: WorkloadRule) -> Finding:
+def _class_finding(text: str, qos_class: str, rule: WorkloadRule) -> Finding:
     source = rule.source.at_path(f"{rule.source.field}.qosClasses")
     expected = ", ".join(rule.qos) if rule.action == "allow" else f"not {qos_class}"
     return Finding(text, "capsule/rule-qos", "status.qosClass", observed=qos_class, expected=expected, source=source)

@@ -20,6 +20,7 @@ from kubectl_kres.capsule.text.claims import TONES
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.overview import SIGNS, brief_reasons
 from kubectl_kres.render.text.line import Line, Tone, age_text, tone_lines, wrap_text
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
@@ -90,10 +91,10 @@ def short(report: ClaimReport) -> str:
     if report.missing_amounts:
         return brief_words(report.missing_amounts)
     if report.state == "queued":
-        names = [_brief(amount.name) for amount in report.amounts if amount.behind is not None]
-        ahead = f"behind {report.place.place - 1}" if report.place is not None else "behind others"
+        names = [_brief(amount.name) for amount in report.amounts if amount.closed_by_amount is not None]
+        ahead = f"behind {report.queue.position - 1}" if report.queue is not None else "behind others"
         return f"{ahead}: {', '.join(names)}" if names else ahead
-    return report.because if report.is_waiting or report.state == "released" else ""
+    return report.reason if report.is_waiting or report.state == "released" else ""
 
 
 def _briefer(row: ClaimEntry) -> tuple[str, ...]:
@@ -115,7 +116,7 @@ def _brief(name: str) -> str:
 def _format_queue_position(report: ClaimReport) -> str:
     if report.state not in WAITING:
         return ""
-    return f"{report.place.place} of {report.place.of}" if report.place is not None else "not visible"
+    return f"{report.queue.position} of {report.queue.length}" if report.queue is not None else "not visible"
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
@@ -127,10 +128,10 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         Column("pool", "POOL", lambda row: _pool(row) or "-", most=30),
         Column("state", "STATE", lambda row: row.report.state, _state_rank, _state_tone, most=10, vital=True),
         Column("short", "SHORT BY", lambda row: short(row.report), _short_rank, tone=lambda row: row_sign(row)[1],
-               most=44, vital=True, briefer=_briefer),
+               most=44, vital=True, briefer=_briefer, leads=True),
         Column("place", "PLACE", lambda row: _format_queue_position(row.report), _place_rank, wide=True, most=11),
         Column("waits", "WAITS", lambda row: row.waiting_text, _waits_rank, right=True, width=5, searched=False),
-        Column("asks", "ASKS FOR", lambda row: brief_words(row.report.asks), _asks_rank, wide=True),
+        Column("asks", "ASKS FOR", lambda row: brief_words(row.report.requested), _asks_rank, wide=True),
     )  # fmt: skip
 
 
@@ -149,11 +150,11 @@ def _short_rank(row: ClaimEntry) -> str | None:
 
 
 def _asks_rank(row: ClaimEntry) -> str | None:
-    return brief_words(row.known.asks).lower() if row.known is not None else None
+    return brief_words(row.known.requested).lower() if row.known is not None else None
 
 
 def _place_rank(row: ClaimEntry) -> int | None:
-    return row.known.place.place if row.known is not None and row.known.place is not None else None
+    return row.known.queue.position if row.known is not None and row.known.queue is not None else None
 
 
 def _state_rank(row: ClaimEntry) -> int | None:
@@ -197,7 +198,7 @@ def _detail(session: Session, row: ClaimEntry, width: int) -> Iterator[Line]:
     yield from amounts_table(report.amounts, width)
     yield from status_lines(report, width)
     for note in report.notes:
-        yield from tone_lines("warn", wrap_text(note, width, rest="  "))
+        yield from tone_lines("warn", wrap_text(sentence_text(note), width, rest="  "))
 
 
 def list_read_requests(namespace: str) -> tuple[ReadRequest, ...]:

@@ -20,7 +20,7 @@ from kubectl_kres.capsule.screens.pool_data import get_pool_index
 from kubectl_kres.capsule.text.claim import VERBS, permission_lines, state_lines, status_lines
 from kubectl_kres.capsule.text.claim_or_pool import claim_page, option_text
 from kubectl_kres.capsule.text.claims import TONES, short_words
-from kubectl_kres.capsule.text.pools import queue_lines
+from kubectl_kres.capsule.text.pool_queue import queue_lines
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import last_edit_texts
@@ -69,8 +69,8 @@ class ClaimPane(OutlinePane):
                 "", wrap_text(f"short by {lacks}" if report.missing_amounts else lacks, width, rest="  ")
             )
         yield from self.first_fix_lines(width)
-        if report.because != lacks:
-            yield from tone_lines("", wrap_text(report.because, width, first="  ", rest="    "))
+        if report.reason != lacks:
+            yield from tone_lines("", wrap_text(report.reason, width, first="  ", rest="    "))
         yield from status_lines(report, width)
 
     def rows(self) -> Iterator[OutlineItem]:
@@ -83,30 +83,32 @@ class ClaimPane(OutlinePane):
         yield from sections.section(
             "pools of its namespace", map(_option, claim_explanation.options), detail=claim_explanation.chosen
         )
-        yield from sections.section("may it be", map(_permission_row, report.may))
+        yield from sections.section("may it be", map(_permission_row, report.allowed_actions))
         quota = report.quota
         if quota is not None:
             title = f"quota {quota.subject.name}"
             yield from sections.section(title, _quota(report), ("USED", "HARD", "CLAIMS"))
         yield from sections.section("conditions", map(condition_item, claim_explanation.conditions), ("STATUS",))
         yield from sections.section("last changed", map(text_item, last_edit_texts(report.edits)))
-        yield from sections.section("not visible", map(self._unseen_row, () if self.is_late else report.unseen))
+        yield from sections.section("not visible", map(self._unseen_row, () if self.is_late else report.unread))
 
     def _queue(self, claim_explanation: ClaimExplanation) -> Iterator[OutlineItem]:
         """Return who takes part before it; those that only keep what they hold are one line."""
         kept = [
-            queue_turn for queue_turn in claim_explanation.turns if queue_turn.result == "kept" and not queue_turn.own
+            queue_turn
+            for queue_turn in claim_explanation.turns
+            if queue_turn.result == "kept" and not queue_turn.is_subject
         ]
         if kept:
             yield OutlineItem((), f"{len(kept)} hold something", note="enter: the pool", location=self.owner())
         index, report_waits = 0, self.report.is_waiting
         for queue_turn in claim_explanation.turns:
             index += queue_turn.result != "kept"
-            if queue_turn.result != "kept" or queue_turn.own:
+            if queue_turn.result != "kept" or queue_turn.is_subject:
                 item = turn_item(queue_turn, index if queue_turn.result != "kept" else 0)
                 yield (
                     replace(item, about=partial(self._queue_lines, item), mark="x" * report_waits)
-                    if queue_turn.own
+                    if queue_turn.is_subject
                     else item
                 )
         if not claim_explanation.turns and self.report.state in WAITING:
@@ -116,14 +118,14 @@ class ClaimPane(OutlinePane):
     def _queue_lines(self, item: OutlineItem, width: int) -> Iterator[Line]:
         """Yield the queue as a picture, with who gets in after each remedy, and what is compared at its own turn."""
         if (pool := self._pool_report()) is not None:
-            yield from queue_lines(pool, self.report.ways, width, ascii_only=self.session.setting.ascii_only)
+            yield from queue_lines(pool, self.report.fixes, width, ascii_only=self.session.setting.ascii_only)
         if item.about is not None:
             yield from item.about(width)
 
     def pictures(self) -> Iterator[Make]:
         """Yield the queue of its pool, and who holds what of it."""
         if self.answer is not None and (pool := self._pool_report()) is not None:
-            yield from pool_pictures(pool, self.report.ways, ascii_only=self.session.setting.ascii_only)
+            yield from pool_pictures(pool, self.report.fixes, ascii_only=self.session.setting.ascii_only)
 
     def _pool_report(self) -> PoolReport | None:
         """Return the report of its pool; None where it has none, or that was not read."""
@@ -150,7 +152,7 @@ class ClaimPane(OutlinePane):
         if self.answer is None:
             return [("warn", "not known")]
         state = self.report.state
-        count = 0 if self.is_late else len(self.report.unseen)
+        count = 0 if self.is_late else len(self.report.unread)
         return [(TONES[state], state), ("quiet", f"  {count} read{'s' * (count != 1)} not visible" if count else "")]
 
     def hints(self) -> tuple[str, ...]:
@@ -160,19 +162,21 @@ class ClaimPane(OutlinePane):
 def _amounts(report: ClaimReport) -> Iterator[OutlineItem]:
     """Yield each resource; of a claim that has what it asks for, just that."""
     amounts_by_name = {amount.name: amount for amount in report.amounts}
-    for name, asked in report.asks.items():
+    for name, asked in report.requested.items():
         amount = amounts_by_name.get(name)
         if amount is None:
             yield OutlineItem((), name, (asked,))
             continue
-        bad = amount.lacks is not None or not amount.offered
-        tone: Tone = "bad" if bad else "warn" if amount.behind is not None else ""
+        bad = amount.short_by is not None or not amount.offered
+        tone: Tone = "bad" if bad else "warn" if amount.closed_by_amount is not None else ""
         left = amount.available or ("-" if amount.offered else "none")
-        closed = f"blocked by earlier claims for {amount.behind}" if amount.behind is not None else ""
+        closed = (
+            f"blocked by earlier claims for {amount.closed_by_amount}" if amount.closed_by_amount is not None else ""
+        )
         yield OutlineItem(
             (),
             name,
-            (amount.requested, left, amount.lacks or "-"),
+            (amount.requested, left, amount.short_by or "-"),
             closed,
             "x" if bad else "!" if tone else "",
             tone,
@@ -188,9 +192,9 @@ def _amount_lines(amount: Amount, width: int) -> Iterator[Line]:
 def _option(pool_option: PoolOption) -> OutlineItem:
     words = (
         "has room"
-        if not (pool_option.missing or pool_option.short)
+        if not (pool_option.missing_resources or pool_option.short_resources)
         else "has not all of it"
-        if pool_option.missing
+        if pool_option.missing_resources
         else "has too little left"
     )
     text = option_text(pool_option)
@@ -204,7 +208,7 @@ def _permission_row(value: VerbEffect) -> OutlineItem:
         (),
         VERBS[value.verb],
         ("yes" if value.allowed else "no",),
-        value.follows or value.said,
+        value.effect or value.message,
         tone="" if value.allowed else "warn",
         about=lambda width: list(permission_lines([value], width))[1:],
     )

@@ -11,7 +11,7 @@ from kubectl_kres.capsule.reports.pool.pool_report import PoolReport
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
 from kubectl_kres.capsule.text.claim import no_option_reason, option_lines
 from kubectl_kres.capsule.text.claim_or_pool import RESULTS, compared_text
-from kubectl_kres.capsule.text.pools import pool_rooms, queue_lines
+from kubectl_kres.capsule.text.pool_queue import pool_rooms, queue_lines
 from kubectl_kres.render.pictures.holders import holders_lines
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.tui.location import Location
@@ -27,14 +27,14 @@ def pool_pictures(report: PoolReport, options: Sequence[UnblockOption], *, ascii
 
 def option_items(report: ClaimReport) -> Iterator[OutlineItem]:
     """Yield the smallest change first; where there is none, why."""
-    for number, option in enumerate(report.ways):
-        commands = "\n".join(deed.command for deed in option.deeds if deed.command)
+    for number, option in enumerate(report.fixes):
+        commands = "\n".join(deed.command for deed in option.actions if deed.command)
         yield OutlineItem(
             (), f"{'or ' if number else 'fix'} {option.text}{_format_option_effects(option)}",
             about=partial(_lines, report, option, number),
             name="command", text=commands, remedy=True,
         )  # fmt: skip
-    if not report.ways and report.is_waiting:
+    if not report.fixes and report.is_waiting:
         text = no_option_reason(report)
         yield OutlineItem(
             (), text, tone="warn", about=lambda width: tone_lines("warn", wrap_text(text, width)), remedy=True
@@ -42,7 +42,7 @@ def option_items(report: ClaimReport) -> Iterator[OutlineItem]:
 
 
 def _lines(report: ClaimReport, option: UnblockOption, number: int, width: int) -> Iterator[Line]:
-    if any(deed.command for deed in option.deeds):
+    if any(deed.command for deed in option.actions):
         yield [("quiet", "enter copies what is to be typed")]
     yield from option_lines(report, option, "or   " if number else "fix  ", width)
 
@@ -51,14 +51,14 @@ def _format_option_effects(option: UnblockOption) -> str:
     """Return what becomes of the others, in a few words."""
     if not option.replayed:
         return ""
-    parts = [f"+{option.gained} in" if option.gained else "", f"{len(option.out)} out" if option.out else ""]
+    parts = [f"+{option.gained} in" if option.gained else "", f"{len(option.losing)} out" if option.losing else ""]
     parts.append(f"{option.waiting} still wait" if option.waiting else "")
     return f"; then {', '.join(filter(None, parts))}" if any(parts) else ""
 
 
 def turn_item(queue_turn: QueueTurn, index: int) -> OutlineItem:
     """Return a claim's turn in a pass over a queue. ``index``: among those that do not have their share; 0: it has."""
-    ref, is_own = queue_turn.subject, queue_turn.own
+    ref, is_own = queue_turn.subject, queue_turn.is_subject
     tone: Tone = "strong" if is_own else ""
     text = f"{RESULTS[queue_turn.result]}{' (this one)' * is_own}"
     return OutlineItem(

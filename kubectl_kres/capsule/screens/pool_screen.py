@@ -1,8 +1,5 @@
-"""A pool: what it shares out, among which namespaces, who waits in which order, what would unblock the first one.
-
-Who uses what a pool shares out: namespaces, the quotas that it keeps, workloads, pods, single values.
-
-Who uses what the quotas in a Tenant's namespaces allow.
+"""A pool on screen: what it shares out, among whom, down to single values, who waits, and what would unblock the first
+one.
 """
 
 from __future__ import annotations
@@ -33,13 +30,16 @@ from kubectl_kres.capsule.screens.claim_list import brief_words
 from kubectl_kres.capsule.screens.items import condition_item, option_items, pool_pictures
 from kubectl_kres.capsule.screens.pool_data import get_pool_index
 from kubectl_kres.capsule.screens.pool_list import use_bar
-from kubectl_kres.capsule.text.claim_or_pool import pool_page, users_head, users_page
+from kubectl_kres.capsule.text.claim_or_pool import pool_page
 from kubectl_kres.capsule.text.claims import TONES, amounts_words
-from kubectl_kres.capsule.text.pools import pool_lines, pool_rooms, queue_lines
+from kubectl_kres.capsule.text.pool_queue import pool_rooms, queue_lines
+from kubectl_kres.capsule.text.pools import pool_lines
+from kubectl_kres.capsule.text.tenant import users_head, users_page
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pictures.holders import assign_letters, holders_lines, named_bar
 from kubectl_kres.render.text.line import Line, Tone, age_text, clip_text, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import last_edit_texts
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import LastEdit, find_unread
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.pod.manifest_source import missing_error
@@ -72,7 +72,7 @@ class PoolUsersPane(UsersPane):
         reads = tree_needs(store, self.ref.name, self.session.server)
         failed_reads = tuple(dict.fromkeys((*unseen_of_pool(context, pool), *find_unread(store, reads))))
         tree = pool_tree(context, pool, self.session.evaluation_options)
-        return replace(pool_report(context, pool), tree=tree, unseen=failed_reads, complete=is_whole(failed_reads))
+        return replace(pool_report(context, pool), tree=tree, unread=failed_reads, complete=is_whole(failed_reads))
 
     def names(self) -> Sequence[str]:
         assert self.answer is not None
@@ -173,7 +173,7 @@ class PoolPane(OutlinePane):
         yield [(tone, clip_text(text, width))]
         if report.queue:
             first = report.queue[0]
-            state = f"lacks {brief_words(first.lacks)}" if first.lacks else f"is {first.state}"
+            state = f"lacks {brief_words(first.short_by)}" if first.short_by else f"is {first.state}"
             yield from tone_lines("", wrap_text(f"{first.subject.key} {state}", width, rest="  "))
         yield from self.first_fix_lines(width)
         if report.message not in {"", "reconciled"}:
@@ -203,7 +203,7 @@ class PoolPane(OutlinePane):
         yield from sections.section("conditions", map(condition_item, pool_explanation.conditions), ("STATUS",))
         yield from sections.section("can it be changed", map(text_item, pool_explanation.bounds))
         yield from sections.section(
-            "if it is deleted, which is never refused", map(text_item, pool_explanation.follows)
+            "if it is deleted, which is never refused", map(text_item, pool_explanation.deletion_effects)
         )
         yield from sections.section("last changed", map(text_item, last_edit_texts(report.edits)))
 
@@ -242,7 +242,7 @@ class PoolPane(OutlinePane):
         change.
         """
         queue, now = self.report.queue, self.session.setting.now()
-        options, ascii_only = first.ways if first is not None else (), self.session.setting.ascii_only
+        options, ascii_only = first.fixes if first is not None else (), self.session.setting.ascii_only
         about = partial(queue_lines, self.report, options, ascii_only=ascii_only)
         if any(about(_MEASURED)):
             yield OutlineItem((), "all who wait", note="who blocks, who follows", tone="quiet", about=about)
@@ -258,7 +258,7 @@ class PoolPane(OutlinePane):
         """Yield the queue, and who holds what."""
         if self.answer is not None:
             first = self._first_waiting_claim()
-            options = first.ways if first is not None else ()
+            options = first.fixes if first is not None else ()
             yield from pool_pictures(self.report, options, ascii_only=self.session.setting.ascii_only)
 
     def text(self, width: int) -> Iterable[Line]:
@@ -295,7 +295,7 @@ def _format_editor(edit: LastEdit) -> str:
 def _namespace(pool_namespace: PoolNamespace) -> OutlineItem:
     shares = (f"{name} {value}{_percent(pool_namespace, name)}" for name, value in pool_namespace.claimed.items())
     ref = ObjectRef("Namespace", pool_namespace.name)
-    mark, tone = _note_sign(pool_namespace.note)
+    mark, tone = _note_sign(has_note=pool_namespace.note is not None)
     return OutlineItem(
         (),
         pool_namespace.name,
@@ -309,9 +309,9 @@ def _namespace(pool_namespace: PoolNamespace) -> OutlineItem:
     )
 
 
-def _note_sign(note: str) -> tuple[str, Tone]:
+def _note_sign(*, has_note: bool) -> tuple[str, Tone]:
     """Return the mark of a line that has something odd."""
-    return ("!", "warn") if note else ("", "")
+    return ("!", "warn") if has_note else ("", "")
 
 
 def _percent(pool_namespace: PoolNamespace, name: str) -> str:
@@ -333,31 +333,36 @@ def _namespace_lines(pool_namespace: PoolNamespace, width: int) -> Iterator[Line
             else ""
         )
         yield [("", f"  {name} {value}{_percent(pool_namespace, name)}{used}")]
-    for selector in pool_namespace.chosen:
+    for selector in pool_namespace.matched_selectors:
         yield from tone_lines("quiet", wrap_text(f"chosen by {selector}", width, first="  ", rest="    "))
     if pool_namespace.note:
-        yield from tone_lines("warn", wrap_text(pool_namespace.note, width, first="  ", rest="    "))
+        yield from tone_lines("warn", wrap_text(sentence_text(pool_namespace.note), width, first="  ", rest="    "))
 
 
 def _queued_row(queued: Queued, waits: str) -> OutlineItem:
     ref = queued.subject
-    lacks = f"lacks {amounts_words(queued.lacks)}" if queued.lacks else ""
-    behind = f"behind for {', '.join(queued.behind)}" if queued.behind else ""
+    lacks = f"lacks {amounts_words(queued.short_by)}" if queued.short_by else ""
+    behind = f"behind for {', '.join(queued.closed_resources)}" if queued.closed_resources else ""
     text = f"{queued.state}: {', '.join(filter(None, (lacks, behind)))}"
-    return OutlineItem((), f"{queued.place}. {ref.namespace}/{ref.name}", (waits,), text, "x" if queued.lacks else "!",
+    mark = "x" if queued.short_by else "!"
+    return OutlineItem((), f"{queued.position}. {ref.namespace}/{ref.name}", (waits,), text, mark,
                 TONES[queued.state], partial(_queued_lines, queued), Location("object", ref=ref), ref=ref)  # fmt: skip
 
 
 def _queued_lines(queued: Queued, width: int) -> Iterator[Line]:
     yield [
         (TONES[queued.state], queued.state),
-        ("", f"  {queued.subject.namespace}/{queued.subject.name}, place {queued.place}"),
+        ("", f"  {queued.subject.namespace}/{queued.subject.name}, place {queued.position}"),
     ]
-    yield from tone_lines("", wrap_text(f"asks for {amounts_words(queued.asks)}", width, first="  ", rest="    "))
-    if queued.lacks:
-        yield from tone_lines("bad", wrap_text(f"lacks {amounts_words(queued.lacks)}", width, first="  ", rest="    "))
-    if queued.behind:
-        text = f"blocked by an earlier claim in the queue, which asks for the same: {', '.join(queued.behind)}"
+    yield from tone_lines("", wrap_text(f"asks for {amounts_words(queued.requested)}", width, first="  ", rest="    "))
+    if queued.short_by:
+        yield from tone_lines(
+            "bad", wrap_text(f"lacks {amounts_words(queued.short_by)}", width, first="  ", rest="    ")
+        )
+    if queued.closed_resources:
+        text = (
+            f"blocked by an earlier claim in the queue, which asks for the same: {', '.join(queued.closed_resources)}"
+        )
         yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="    "))
     yield [("quiet", f"  created {queued.created or 'at a time that is not known'}; enter: what would unblock it")]
 

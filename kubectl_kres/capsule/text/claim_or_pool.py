@@ -1,30 +1,22 @@
-"""Explanations of claims and pools as text: verdict and remedy first, then how it came about.
-
-The explanation of a Tenant as text.
-
-A Tenant's rules about pods as text.
-"""
+"""The explanations of claims and pools as text: verdict and fix first, then how it came about."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from shlex import quote
 
 from kubectl_kres.capsule.reports import explain_claim_or_pool
-from kubectl_kres.capsule.reports.explain_tenant import TenantExplanation, TenantItem, TenantUse, TenantUsers
 from kubectl_kres.capsule.text.claim import claim_brief, no_option_reason, permission_lines, quota_lines, unblock_lines
 from kubectl_kres.capsule.text.claims import TONES
 from kubectl_kres.capsule.text.pools import pool_brief, pool_lines, pool_word
 from kubectl_kres.provenance.journal import Check, Derive
 from kubectl_kres.provenance.rules import RULES
-from kubectl_kres.render.quota.quota_blocks import tree_lines
 from kubectl_kres.render.text.line import (
     LABEL,
     Line,
     Tone,
-    command_lines,
     draw,
     labelled_lines,
+    led_lines,
     pad_text,
     size,
     tone_lines,
@@ -32,41 +24,12 @@ from kubectl_kres.render.text.line import (
     wrap_text,
 )
 from kubectl_kres.render.text.remarks import last_edit_texts, remarks
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.object_list import Row
-from kubectl_kres.reports.common.parts import RuleSummary
-from kubectl_kres.reports.common.resource_lists import join_words
-from kubectl_kres.reports.quota.usage_tree import parent_node
+from kubectl_kres.reports.common.record import Sentence
+from kubectl_kres.wording import join_some
 
-
-def rule_lines(rules: Sequence[RuleSummary], width: int) -> Iterator[Line]:
-    """Yield what each rule does, in their order; of several about one value the last one decides."""
-    if not rules:
-        return
-    yield []
-    yield [("strong", "rules about pods; of several about one value the last decides")]
-    for rule in rules:
-        yield from tone_lines("", wrap_text(rule_text(rule), width, first="  ", rest="    "))
-        yield from tone_lines("quiet", wrap_text(str(rule.source), width, first="    ", rest="      "))
-
-
-def rule_text(rule: RuleSummary) -> str:
-    """Return what a rule does, to which namespaces and values."""
-    parts = [*rule.policies]
-    if rule.classes:
-        parts.append(f"QoS class {', '.join(rule.classes)}")
-    head = f"{rule.action} " if rule.action else ""
-    targets_text = f" at {', '.join(rule.targets)}" if rule.targets else ""
-    which = f", in namespaces with {rule.selector}" if rule.selector else ""
-    quotas = f"makes {'; '.join(rule.quotas)}" if rule.quotas else ""
-    text = f"{head}{'; '.join(parts)}{targets_text}" if parts else head.strip()
-    return f"{'; '.join(filter(None, (text, quotas)))}{which}"
-
-
-#: Resources that are named of those of which more is used than there is.
-_OVER = 2
-#: Why the quotas of a Tenant in its namespaces may allow too much together.
-_LATE = "Capsule lowers these quotas after pods came: what is created at once in several namespaces is admitted."
 #: Turns that are shown without --steps: of the claims that wait, the last ones ahead.
 _TURNS = 8
 #: What becomes of a claim in a pass, in words.
@@ -83,10 +46,8 @@ def row_of(value: explain_claim_or_pool.ClaimExplanation | explain_claim_or_pool
     """Return the row of one of many objects."""
     if isinstance(value, explain_claim_or_pool.ClaimExplanation):
         claim = value.claim
-        fix = claim.ways[0].text if claim.ways else ""
-        return Row(
-            claim.subject, claim.state, TONES[claim.state], claim.because if claim.is_waiting else "", remedy=fix
-        )
+        fix = claim.fixes[0].text if claim.fixes else ""
+        return Row(claim.subject, claim.state, TONES[claim.state], claim.reason if claim.is_waiting else "", remedy=fix)
     pool = value.pool
     if pool.glimpse:
         waits = len(pool.queue or ())
@@ -95,7 +56,7 @@ def row_of(value: explain_claim_or_pool.ClaimExplanation | explain_claim_or_pool
     word, tone = pool_word(pool)
     waits = len(pool.queue or ())
     reason = f"{waits} claim{'s' * (waits > 1)} wait{'s' * (waits == 1)}" if waits else ""
-    return Row(pool.subject, word, tone, reason or (pool.warnings[0] if pool.warnings else ""))
+    return Row(pool.subject, word, tone, reason or (sentence_text(pool.warnings[0]) if pool.warnings else ""))
 
 
 def brief(value: explain_claim_or_pool.ClaimExplanation | explain_claim_or_pool.PoolExplanation, more: str) -> Brief:
@@ -141,9 +102,7 @@ def claim_page(
     claim = claim_explanation.claim
     name = claim.subject.key
     state = f"would be {claim.state}" if claim.predicted else claim.state
-    first, *rest = wrap_text(f"{state}: {name}: {claim.because}", width, rest="  ")
-    yield [(TONES[claim.state], first[: len(state)]), ("", first[len(state) :])]
-    yield from tone_lines("", rest)
+    yield from led_lines(TONES[claim.state], state, f": {name}: {claim.reason}", width)
     yield from _remedies(claim_explanation, width)
     yield [("", "")]
     yield from _titled_lines("pool", [claim_explanation.chosen] if claim_explanation.chosen else [], width)
@@ -156,20 +115,20 @@ def claim_page(
         yield from quota_lines(claim.quota, width)
         yield from _sum_lines(claim_explanation.sums, width) if steps else ()
     yield from unblock_lines(claim, width, texts=True)
-    yield from permission_lines(claim.may, width)
-    groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
+    yield from permission_lines(claim.allowed_actions, width)
+    groups: tuple[tuple[Tone, str, Sequence[Sentence | str]], ...] = (
         ("warn", "warning", claim.notes),
         ("quiet", "changed", tuple(last_edit_texts(claim.edits, now))),
     )
-    yield from remarks(groups, (), claim.unseen, width)
+    yield from remarks(groups, (), claim.unread, width)
 
 
 def _remedies(claim_explanation: explain_claim_or_pool.ClaimExplanation, width: int) -> Iterator[Line]:
     claim = claim_explanation.claim
-    if not claim.ways and not claim.is_waiting:
+    if not claim.fixes and not claim.is_waiting:
         return
-    yield from labelled_lines("fix", claim.ways[0].text if claim.ways else no_option_reason(claim), width)
-    for command in (deed.command for deed in claim.ways[0].deeds if deed.command) if claim.ways else ():
+    yield from labelled_lines("fix", claim.fixes[0].text if claim.fixes else no_option_reason(claim), width)
+    for command in (deed.command for deed in claim.fixes[0].actions if deed.command) if claim.fixes else ():
         # Something to type is not broken.
         yield [("", " " * LABEL), ("command", command)]
 
@@ -184,14 +143,13 @@ def _titled_lines(title: str, texts: Sequence[str], width: int) -> Iterator[Line
 def option_text(pool_option: explain_claim_or_pool.PoolOption) -> str:
     """Return how a pool that serves the namespace suits the claim."""
     named = " (named)" if pool_option.named else ""
-    if pool_option.missing:
+    if pool_option.missing_resources:
         chance = ", which of the two is seen first is random" if pool_option.verdict == "either" else ""
-        return (
-            f"pool {pool_option.pool}{named} serves the namespace but has no {join_words(pool_option.missing)}{chance}"
-        )
+        missing = join_some(pool_option.missing_resources)
+        return f"pool {pool_option.pool}{named} serves the namespace but has no {missing}{chance}"
     scopes = "".join(f"; it counts {phrase}" for phrase in pool_option.scopes)
-    if pool_option.short:
-        short = join_words(pool_option.short)
+    if pool_option.short_resources:
+        short = join_some(pool_option.short_resources)
         return f"pool {pool_option.pool}{named} serves the namespace and has too little {short} left{scopes}"
     return f"pool {pool_option.pool}{named} serves the namespace and has room{scopes}"
 
@@ -220,7 +178,7 @@ def _turn_lines(
     yield [("strong", "queue"), ("quiet", ", by creation, name and namespace; what its controller would do now")]
     shown = list(turns)
     if not steps:
-        waiting = [turn for turn in turns if turn.result != "kept" or turn.own]
+        waiting = [turn for turn in turns if turn.result != "kept" or turn.is_subject]
         shown = waiting[-_TURNS:]
         left = _left_out(len(turns) - len(waiting), len(waiting) - len(shown))
         if left:
@@ -235,7 +193,7 @@ def _turn_lines(
         number = f"{numbers[id(queue_turn)]:>{digits}}." if id(queue_turn) in numbers else " " * (digits + 1)
         head = f"  {number} {pad_text(queue_turn.subject.key, label)}  {RESULTS[queue_turn.result]}"
         since = f"  created {with_ages(queue_turn.created, now)}" if steps and queue_turn.created else ""
-        yield [("strong" if queue_turn.own else "", head), ("quiet", since)]
+        yield [("strong" if queue_turn.is_subject else "", head), ("quiet", since)]
         for compared in queue_turn.compared:
             indent = " " * (digits + 6)
             yield from tone_lines("warn", wrap_text(compared_text(compared), width, first=indent, rest=f"{indent}  "))
@@ -243,13 +201,13 @@ def _turn_lines(
 
 def compared_text(compared: explain_claim_or_pool.Compared) -> str:
     """Return how one resource fares at a claim's turn."""
-    requested_text = f"{compared.resource}: asks for {compared.asked}"
+    requested_text = f"{compared.resource}: asks for {compared.requested}"
     if compared.closed_by is not None:
         return f"{requested_text}; blocked by {compared.closed_by.key}"
     return (
         f"{requested_text}; the pool does not have it"
         if compared.missing
-        else f"{requested_text}, {compared.left} left"
+        else f"{requested_text}, {compared.free} left"
     )
 
 
@@ -308,120 +266,4 @@ def pool_page(
             yield from _sum_lines(quota.sums, width)
     yield [("", "")]
     yield from _titled_lines("can it be changed", pool_explanation.bounds, width)
-    yield from _titled_lines("if it is deleted, which is never refused", pool_explanation.follows, width)
-
-
-def tenant_lines(tenant_explanation: TenantExplanation, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """Yield every line about a Tenant."""
-    for line in _page(tenant_explanation, width):
-        yield draw(line, color=color)
-
-
-def users_lines(tenant_users: TenantUsers, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """Yield every line about who uses the quotas in the namespaces of a Tenant."""
-    for line in users_page(tenant_users, width):
-        yield draw(line, color=color)
-
-
-def users_page(tenant_users: TenantUsers, width: int) -> Iterator[Line]:
-    """Yield the same, not drawn yet."""
-    yield from users_head(tenant_users, width)
-    yield from tree_lines(tenant_users.tree, tenant_users.names, width)
-    yield from remarks((), (), tenant_users.unseen, width)
-
-
-def users_head(tenant_users: TenantUsers, width: int) -> Iterator[Line]:
-    """Return the number of namespaces, and the sum of what they use."""
-    count, limited = len(tenant_users.namespaces), len(tenant_users.tree)
-    with_quotas = "" if limited == count else f", {limited or 'none'} with quotas"
-    text = f"{tenant_users.tenant}: {count} namespace{'s' * (count != 1)}{with_quotas}"
-    yield from tone_lines("strong", wrap_text(text, width, rest="  "))
-    sums = parent_node(tenant_users.tree, "").usage
-    used = ", ".join(f"{name} {sums[name]}" for name in tenant_users.names if name in sums)
-    yield from tone_lines("", wrap_text(f"in use: {used or 'nothing that quotas count'}", width, rest="  "))
-
-
-def tenant_row(tenant_explanation: TenantExplanation) -> Row:
-    """Return the row of a Tenant in a table."""
-    tone, word = _verdict_word(tenant_explanation)
-    return Row(tenant_explanation.tenant, word, tone, _format_tenant(tenant_explanation))
-
-
-def tenant_brief(tenant_explanation: TenantExplanation, more: str) -> Brief:
-    """In few words. ``more``: the command that gives the whole answer."""
-    tone, word = _verdict_word(tenant_explanation)
-    return Brief(tone, word, f": {tenant_explanation.tenant}: {_format_tenant(tenant_explanation)}", next=more)
-
-
-def _verdict_word(tenant_explanation: TenantExplanation) -> tuple[Tone, str]:
-    if not tenant_explanation.items:
-        return "", "no quota"
-    return ("bad", "over") if tenant_explanation.is_exceeded else ("good", "ok")
-
-
-def _format_tenant(tenant_explanation: TenantExplanation) -> str:
-    count = len(tenant_explanation.namespaces)
-    spaces, number = f"{count} namespace{'s' * (count != 1)}", len(tenant_explanation.rules)
-    rules = f", {number} rule{'s' * (number != 1)} about pods" if number else ""
-    if not tenant_explanation.items:
-        return f"{spaces}{rules}"
-    over = [
-        f"{use.resource} {use.used} of {use.hard}" for item in tenant_explanation.items for use in item.uses if use.over
-    ]
-    return f"{spaces}, resourceQuotas of scope {tenant_explanation.scope}{rules}" + (
-        f"; uses {join_words(over, _OVER)}" if over else ""
-    )
-
-
-def tenant_head(tenant_explanation: TenantExplanation, width: int) -> Iterator[Line]:
-    """Yield the head of a Tenant: whether it is within its quotas, its namespaces, and what is exceeded."""
-    tone, word = _verdict_word(tenant_explanation)
-    first, *rest = wrap_text(
-        f"{word}: {tenant_explanation.tenant}: {_format_tenant(tenant_explanation)}", width, rest="  "
-    )
-    yield [(tone, word), ("", first.removeprefix(word))]
-    yield from tone_lines("", rest)
-
-
-def _page(tenant_explanation: TenantExplanation, width: int) -> Iterator[Line]:
-    yield from tenant_head(tenant_explanation, width)
-    for item in tenant_explanation.items:
-        yield []
-        yield [("strong", f"quota {item.quota} in each namespace")]
-        yield from _item_lines(tenant_explanation, item)
-    if any(use.excess for item in tenant_explanation.items for use in item.uses):
-        yield []
-        yield from tone_lines("", wrap_text(_LATE, width))
-        command = f"kubectl kres migrate tenant/{quote(tenant_explanation.tenant.name)}"
-        yield from command_lines("next", "the same with pools, which share out once", [command], width)
-    yield from rule_lines(tenant_explanation.rules, width)
-    yield from remarks((), tenant_explanation.assumptions, (), width)
-    for failed_read in tenant_explanation.unseen:
-        yield [("warn", f"not read: ResourceQuotas of {failed_read.namespace}")]
-
-
-def _item_lines(tenant_explanation: TenantExplanation, item: TenantItem) -> Iterator[Line]:
-    if item.fault:
-        yield [("bad", f"  {item.fault}")]
-        return
-    size = max((len(space) for space in tenant_explanation.namespaces), default=0)
-    for use in item.uses:
-        yield [("bad" if use.over else "", f"  {use.resource}: {use_text(tenant_explanation, use)}")]
-        for share in use.namespaces:
-            if share.used is None:
-                yield [("quiet", f"    {pad_text(share.namespace, size)}  no such quota")]
-                continue
-            allowed = f" of {share.hard}" if share.hard is not None else ", not limited there"
-            yield [("", f"    {pad_text(share.namespace, size)}  used {share.used}{allowed}")]
-
-
-def use_text(tenant_explanation: TenantExplanation, use: TenantUse) -> str:
-    """Return what all namespaces use of one resource, and by how much that exceeds the quota."""
-    if tenant_explanation.scope != "Tenant":
-        return f"{use.hard} for each namespace, {use.used} used over all"
-    parts = [f"used {use.used} of {use.hard}"]
-    if use.over:
-        parts.append(f"{use.over} too much")
-    if use.excess:
-        parts.append(f"its namespaces may create {use.may} together, {use.excess} too much")
-    return "; ".join(parts)
+    yield from _titled_lines("if it is deleted, which is never refused", pool_explanation.deletion_effects, width)

@@ -1,6 +1,5 @@
-"""Claims as text: a row each, and below it what is short; at the end how many there are of each state.
-
-The way from a quota that Capsule keeps to the claims that it adds up, as text.
+"""Claims as text: a row each with what is short below it, those that a refusing quota adds up, and how many there are
+of each state.
 """
 
 from __future__ import annotations
@@ -9,10 +8,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from kubectl_kres.capsule.reports.claim.claims import Amount, ClaimReport
-from kubectl_kres.capsule.reports.common.claim_state import STUCK
+from kubectl_kres.capsule.reports.common.claim_state import STUCK, ClaimState
+from kubectl_kres.capsule.reports.common.part import PoolTrail
 from kubectl_kres.capsule.reports.pool.refusing_pools import waiting_words
 from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, pad_text, size, tone_lines, wrap_text
-from kubectl_kres.reports.common.parts import ClaimState, PoolTrail
+from kubectl_kres.render.text.sentences import sentence_text
 
 _CLAIM, _POOL = 40, 24
 _HEADS = ("STATE", "CLAIM", "POOL", "PLACE", "ASKS FOR")
@@ -68,7 +68,7 @@ def _table(reports: Sequence[ClaimReport], width: int) -> Iterator[Line]:
 
 def _row(report: ClaimReport, state: str, tail: str, column: int, width: int) -> Iterator[Line]:
     """Yield what is asked for stands in the last column, or below if there is too little room for it."""
-    requested_text, tone = amounts_words(report.asks), TONES[report.state]
+    requested_text, tone = amounts_words(report.requested), TONES[report.state]
     if column + _ASKS > width and size(requested_text) + column > width:
         yield [(tone, state), ("", tail.rstrip())]
         yield from tone_lines("", wrap_text(requested_text, width, first="    asks for ", rest="      "))
@@ -93,14 +93,14 @@ def _break_lines(text: str, width: int, first: str, rest: str) -> Iterator[str]:
 
 
 def _cells(report: ClaimReport, *, several: bool) -> tuple[str, str, str, str]:
-    ref, queue_place = report.subject, report.place
+    ref, queue_place = report.subject, report.queue
     name = ref.key if several else ref.name
     pool = report.pool or report.wanted_pool or "-"
     return (
         f"{report.state}{' *' if report.predicted else ''}",
         clip_text(name, _CLAIM),
         clip_text(pool, _POOL),
-        f"{queue_place.place} of {queue_place.of}" if queue_place is not None else "-",
+        f"{queue_place.position} of {queue_place.length}" if queue_place is not None else "-",
     )
 
 
@@ -111,11 +111,11 @@ def reason_lines(report: ClaimReport) -> Iterator[tuple[Tone, str]]:
         yield "", "; ".join(short)
     elif report.state in STUCK or report.state == "released":
         message = report.message if report.message not in {"", "reconciled"} else ""
-        yield "", f"{report.because}{f': {message}' if message and message not in report.because else ''}"
-    if report.ways:
-        yield "strong", f"fix: {report.ways[0].text}"
+        yield "", f"{report.reason}{f': {message}' if message and message not in report.reason else ''}"
+    if report.fixes:
+        yield "strong", f"fix: {report.fixes[0].text}"
     for note in report.notes:
-        yield "warn", f"note: {note}"
+        yield "warn", f"note: {sentence_text(note)}"
 
 
 def short_words(amount: Amount) -> str:
@@ -123,11 +123,11 @@ def short_words(amount: Amount) -> str:
     if not amount.offered:
         return f"{amount.name}: the pool has none of it at all"
     parts = []
-    if amount.behind is not None:
-        parts.append(f"blocked by earlier claims in the queue, which ask for {amount.behind}")
-    if amount.lacks is not None:
+    if amount.closed_by_amount is not None:
+        parts.append(f"blocked by earlier claims in the queue, which ask for {amount.closed_by_amount}")
+    if amount.short_by is not None:
         left = "nothing" if amount.available == "0" else amount.available
-        parts.append(f"asks for {amount.requested}, {left} is left, lacks {amount.lacks}")
+        parts.append(f"asks for {amount.requested}, {left} is left, lacks {amount.short_by}")
     return f"{amount.name}: {'; '.join(parts)}" if parts else ""
 
 
@@ -139,7 +139,7 @@ _UNKNOWN = "whether the pool has that much left is not known: it could not be re
 def refusing_pool_lines(refusing_pool: PoolTrail, width: int) -> Iterator[Line]:
     """Yield the pool, what to claim, and the namespace's claims on it."""
     yield [("", "")]
-    lacks = ", ".join(f"{name} {amount}" for name, amount in refusing_pool.lacks.items())
+    lacks = ", ".join(f"{name} {amount}" for name, amount in refusing_pool.to_claim.items())
     kept = f"quota {refusing_pool.quota} is kept by Capsule for pool {refusing_pool.pool}"
     text = f"{kept}: it is what claims add up to; it lacks {lacks}"
     yield from tone_lines("", wrap_text(text, width, rest="  "))
@@ -168,7 +168,7 @@ def refusing_pool_lines(refusing_pool: PoolTrail, width: int) -> Iterator[Line]:
     label = max(map(size, names))
     for claim, name in zip(refusing_pool.claims, names, strict=False):
         head = f"  {pad_text(claim.state, 10)}  {pad_text(name, label)}  "
-        first, *rest = wrap_text(amounts_words(claim.asks), width, first=head, rest=" " * size(head))
+        first, *rest = wrap_text(amounts_words(claim.requested), width, first=head, rest=" " * size(head))
         yield [("", "  "), (TONES[claim.state], pad_text(claim.state, 10)), ("", first[12:])]
         yield from tone_lines("", rest)
     if len(refusing_pool.claims) > _SHOWN:

@@ -9,10 +9,10 @@ from kubectl_kres.capsule.reports.claim.claims import ClaimReport, QuotaLine
 from kubectl_kres.capsule.reports.explain_tenant import TenantExplanation
 from kubectl_kres.capsule.reports.pool.pool_report import PoolReport
 from kubectl_kres.capsule.text.claim import amounts_table, no_option_reason, option_lines, state_lines
-from kubectl_kres.capsule.text.claim_or_pool import rule_text, tenant_head, use_text
 from kubectl_kres.capsule.text.claims import amounts_words
 from kubectl_kres.capsule.text.pools import head_lines, lacks_text, uses_lines
 from kubectl_kres.capsule.text.pools import pool_lines as whole_pool_lines
+from kubectl_kres.capsule.text.tenant import list_text, rule_text, tenant_head, use_text
 from kubectl_kres.render.text.line import (
     LABEL,
     Line,
@@ -24,13 +24,18 @@ from kubectl_kres.render.text.line import (
     tone_lines,
     wrap_text,
 )
-from kubectl_kres.render.text.remarks import last_edit_texts, unseen_text
+from kubectl_kres.render.text.remarks import last_edit_texts
+from kubectl_kres.render.text.sentences import sentence_text
+from kubectl_kres.render.text.unread import unseen_texts
 from kubectl_kres.render.verdict.headline import codes_line
 from kubectl_kres.reports.common.explanation import FailedRead, LastEdit
-from kubectl_kres.reports.common.resource_lists import join_words
+from kubectl_kres.reports.common.record import Sentence
+from kubectl_kres.wording import join_some
 
 #: Ways, claims of a queue and resources that are shown; the rest is counted.
 _WAYS, _HOLDERS, _QUEUE, _RESOURCES = 2, 5, 3, 5
+#: Lists of a Tenant that are shown: all there are.
+_LISTS = 6
 #: Resources of one quota of a Tenant that are shown.
 _USES = 3
 #: Warnings, edits and claims ahead that are named.
@@ -61,19 +66,20 @@ def _tenant(report: TenantExplanation, source: str, width: int) -> Iterator[Line
     yield from tenant_head(report, width)
     yield [("", "")]
     for item in report.items[:_REMARKS]:
-        uses = sorted(item.uses, key=lambda use: (not use.over, not use.excess))
+        uses = sorted(item.uses, key=lambda use: (not use.over_by, not use.excess))
         texts = [item.fault] if item.fault else [f"{use.resource}: {use_text(report, use)}" for use in uses]
-        tone: Tone = "bad" if item.fault or any(use.over for use in uses) else ""
+        tone: Tone = "bad" if item.fault or any(use.over_by for use in uses) else ""
         texts = [f"{item.quota}: {texts[0]}", *texts[1:]] if texts else [f"{item.quota} limits nothing"]
         yield from _limited_lines("quota", texts, _USES, "resource", width, tone=tone)
     yield from _limited_lines("", [""] * (len(report.items) - _REMARKS), 0, "quota", width)
+    yield from _limited_lines("names", [list_text(item) for item in report.lists], _LISTS, "list", width)
     yield from _limited_lines("rules", [rule_text(rule) for rule in report.rules], _REMARKS, "rule", width)
     if report.items:
         command = f"kubectl kres explain tenant/{quote(report.tenant.name)} --by value {source}".strip()
         yield from command_lines("next", "who uses the quotas", [command], width)
     for assumption in report.assumptions[:_EDITS]:
         yield from labelled_lines("assumed", assumption.text, width, tone="quiet")
-    unread = [f"ResourceQuotas of {failed_read.namespace}" for failed_read in report.unseen]
+    unread = [f"ResourceQuotas of {failed_read.namespace}" for failed_read in report.unread]
     yield from _limited_lines("unread", unread, _REMARKS, "namespace", width, tone="bad")
     shares = ["what each namespace uses of each quota"] * bool(report.items)
     if more := [*shares, *["the field of each rule"] * bool(report.rules)]:
@@ -92,18 +98,18 @@ def _limited_lines(
 
 def _claim(report: ClaimReport, source: str, now: str, width: int) -> Iterator[Line]:
     yield from state_lines(report, width)
-    yield from tone_lines("", wrap_text(report.because, width, first="  ", rest="    "))
-    queue_place = report.place
+    yield from tone_lines("", wrap_text(report.reason, width, first="  ", rest="    "))
+    queue_place = report.queue
     if queue_place is not None:
-        ahead = f", behind {join_words((ref.key for ref in queue_place.ahead), _AHEAD)}" if queue_place.ahead else ""
+        ahead = f", behind {join_some((ref.key for ref in queue_place.ahead), _AHEAD)}" if queue_place.ahead else ""
         kind = "ordered queue" if queue_place.ordered else "queue, where any claim that fits is served"
-        text = f"place {queue_place.place} of {queue_place.of} in the {kind}{ahead}"
+        text = f"place {queue_place.position} of {queue_place.length} in the {kind}{ahead}"
         yield from tone_lines("", wrap_text(text, width, first="  ", rest="    "))
     yield [("", "")]
-    if report.is_waiting or report.ways:
+    if report.is_waiting or report.fixes:
         yield from _way_lines(report, source, width)
     else:
-        yield from labelled_lines("asks", amounts_words(report.asks), width)
+        yield from labelled_lines("asks", amounts_words(report.requested), width)
     if report.quota is not None and report.quota.lines and not report.is_waiting:
         used = [_quota_text(line) for line in report.quota.lines[:_RESOURCES]]
         yield from labelled_lines("quota", f"{report.quota.subject.name}: {', '.join(used)}", width)
@@ -111,19 +117,19 @@ def _claim(report: ClaimReport, source: str, now: str, width: int) -> Iterator[L
         yield from labelled_lines("server", report.message, width, tone="quiet")
     if report.quota is not None and report.quota.note:
         yield from labelled_lines("warning", report.quota.note, width, tone="warn")
-    yield from _remarks(report.notes, report.unseen, report.edits, now, width)
+    yield from _remarks(report.notes, report.unread, report.edits, now, width)
     yield from codes_line([report.rule] if report.rule else ())
-    more = len(report.ways) - _WAYS
+    more = len(report.fixes) - _WAYS
     others = [f"{more} other fix{'es' * (more > 1)}"] if more > 0 else []
     yield from more_line([*others, "the sums of the quota", "what edits it allows"], width)
 
 
 def _way_lines(report: ClaimReport, source: str, width: int) -> Iterator[Line]:
     """Yield what would unblock it, who holds the pool, and the figures of what is short."""
-    for number, option in enumerate(report.ways[:_WAYS], 1):
-        label = f"fix {number}" if len(report.ways) > 1 else "fix"
+    for number, option in enumerate(report.fixes[:_WAYS], 1):
+        label = f"fix {number}" if len(report.fixes) > 1 else "fix"
         yield from option_lines(report, option, f"{label:<{LABEL}}", width)
-    if not report.ways:
+    if not report.fixes:
         yield from tone_lines("warn", wrap_text(no_option_reason(report), width, rest="  "))
     pool = report.pool or report.wanted_pool
     # Of a claim whose pool does not exist no amounts are known.
@@ -149,9 +155,9 @@ def _pool(report: PoolReport, now: str, *, ascii_only: bool, width: int) -> Iter
     yield [("", "")]
     if report.holders:
         names = [f"{holder.subject.key} ({holder.state or 'not read'})" for holder in report.holders]
-        yield from labelled_lines("held by", join_words(names, _HOLDERS), width)
+        yield from labelled_lines("held by", join_some(names, _HOLDERS), width)
     yield from _queue_lines(report, width)
-    yield from _remarks(report.warnings, report.unseen, report.edits, now, width)
+    yield from _remarks(report.warnings, report.unread, report.edits, now, width)
     yield from more_line(["namespaces and which selector chose each, every claim"], width)
 
 
@@ -164,17 +170,21 @@ def _queue_lines(report: PoolReport, width: int) -> Iterator[Line]:
         reason = lacks_text(first)
         yield from labelled_lines("queue", f"{first.subject.key} {first.state}{f', {reason}' if reason else ''}", width)
         if others:
-            names = join_words([f"{queued.subject.key} {queued.state}" for queued in others], _QUEUE)
+            names = join_some([f"{queued.subject.key} {queued.state}" for queued in others], _QUEUE)
             yield from labelled_lines("", f"then {names}", width)
 
 
 def _remarks(
-    warnings: Sequence[str], failed_reads: Sequence[FailedRead], edits: Mapping[str, LastEdit], now: str, width: int
+    warnings: Sequence[Sentence | str],
+    failed_reads: Sequence[FailedRead],
+    edits: Mapping[str, LastEdit],
+    now: str,
+    width: int,
 ) -> Iterator[Line]:
     for text in warnings[:_REMARKS]:
-        yield from labelled_lines("warning", text, width, tone="warn")
+        yield from labelled_lines("warning", sentence_text(text), width, tone="warn")
     yield from _limited_lines("", [""] * (len(warnings) - _REMARKS), 0, "warning", width, tone="warn")
-    for gap in failed_reads:
-        yield from labelled_lines("unread", unseen_text(gap), width, tone="bad")
+    for text in unseen_texts(failed_reads):
+        yield from labelled_lines("unread", text, width, tone="bad")
     for text in list(last_edit_texts(edits, now, maximum=_EDITS))[:_EDITS]:
         yield from labelled_lines("changed", text, width, tone="quiet")

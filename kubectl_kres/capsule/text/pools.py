@@ -1,118 +1,19 @@
-"""Pools as text: a block each with a bar for every resource; of one pool also its namespaces, holders and queue.
-
-The queue of a pool: what is free, who blocks, who follows, and who gets in after each remedy.
-"""
+"""Pools as text: a block each with a bar for every resource; of one pool also its namespaces, holders and queue."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.capsule.reports.pool.pool_report import PoolNamespace, PoolReport, PoolUse, Queued
-from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
 from kubectl_kres.capsule.text.claims import TONES, amounts_words
-from kubectl_kres.quantity import parse
-from kubectl_kres.render.pictures.holders import Room, holders_lines
+from kubectl_kres.capsule.text.pool_queue import pool_rooms
+from kubectl_kres.render.pictures.holders import holders_lines
 from kubectl_kres.render.quota.quota_blocks import tree_lines
 from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, gauge, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import last_edit_texts, remarks
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
-
-#: Claims that have a place in the picture; those behind them are counted.
-_DRAWN = 9
-_LEAST, _MOST = 16, 60
-_FREE, _END = ("·", "."), ("▏", "|")
-
-
-def queue_lines(
-    report: PoolReport, options: Sequence[UnblockOption], width: int, *, ascii_only: bool
-) -> Iterator[Line]:
-    """Yield a bar for each resource that somebody waits for: what is free, then what each claim asks for, by its place.
-
-    ``options``: the remedies of the claim that waits first. Nothing where nobody waits.
-    """
-    queue = (report.queue or ())[:_DRAWN]
-    awaited = [
-        use for use in report.uses if any(use.name in queued.asks for queued in queue) and use.wanted is not None
-    ]
-    if not queue or not awaited:
-        return
-    label = max(size(use.name) for use in awaited)
-    # What is free stands behind the bar.
-    behind = max(size(f" {use.available} free") for use in awaited)
-    cells = max(_LEAST, min(_MOST, width - label - behind - 4))
-    yield [("strong", "who waits")]
-    for use in awaited:
-        yield [("", f"  {pad_text(use.name, label)}  "), *_bar(use, queue, cells, ascii_only=ascii_only)]
-    for queued in queue:
-        yield from tone_lines(
-            _queued_tone(queued),
-            wrap_text(_format_queued(queued, awaited), width, first=f"  {queued.place} ", rest="    "),
-        )
-    if more := len(report.queue or ()) - len(queue):
-        yield [("quiet", f"  and {more} more")]
-    positions = {queued.subject: queued.place for queued in queue}
-    for number, option in enumerate(option for option in options if option.replayed):
-        admitted = sorted(positions[ref] for ref in (queue[0].subject, *option.also) if ref in positions)
-        left = sorted(positions[ref] for ref in option.waits if ref in positions)
-        parts = [f"{_join_positions(admitted)} get in" if len(admitted) > 1 else f"{_join_positions(admitted)} gets in"]
-        parts += [f"{_join_positions(left)} wait{'s' * (len(left) == 1)}"] if left else []
-        lead = "fix  " if number == 0 else "or   "
-        yield from tone_lines("", wrap_text(f"{option.text}: {', '.join(parts)}", width, first=lead, rest="   "))
-
-
-def _bar(use: PoolUse, queue: Sequence[Queued], cells: int, *, ascii_only: bool) -> Line:
-    """Return what is free, then a digit a claim as often as its amount has cells."""
-    free = max(0, parse(use.available).nano)
-    requested = [(queued, parse(queued.asks[use.name]).nano) for queued in queue if use.name in queued.asks]
-    total = free + sum(amount for _, amount in requested)
-    # Each claim begins with its end of what is before it.
-    room = cells - len(requested) - 1
-    line: list[tuple[Tone, str]] = [("quiet", _FREE[ascii_only] * _queue_share(free, total, room))]
-    for queued, amount in requested:
-        line += [
-            ("quiet", _END[ascii_only]),
-            (_queued_tone(queued), str(queued.place) * _queue_share(amount, total, room)),
-        ]
-    return [*line, ("quiet", _END[ascii_only]), ("", f" {use.available} free")]
-
-
-def _queue_share(amount: int, total: int, cells: int) -> int:
-    return max(1, amount * cells // total) if amount and total else 0
-
-
-def _queued_tone(queued: Queued) -> Tone:
-    return "bad" if queued.lacks else "warn"
-
-
-def _format_queued(queued: Queued, awaited: Sequence[PoolUse]) -> str:
-    requested_text = ", ".join(f"{use.name} {queued.asks[use.name]}" for use in awaited if use.name in queued.asks)
-    lacks = ", ".join(f"{name} {amount}" for name, amount in queued.lacks.items())
-    reason = (
-        f"short by {lacks}"
-        if lacks
-        else f"blocked by an earlier claim for {', '.join(queued.behind)}" * bool(queued.behind)
-    )
-    return f"{queued.subject.key} asks for {requested_text or 'nothing of it'}{f'; {reason}' if reason else ''}"
-
-
-def _join_positions(indexes: Sequence[int]) -> str:
-    return ", ".join(map(str, indexes)) or "nobody"
-
-
-def pool_rooms(report: PoolReport) -> list[Room]:
-    """Return the resources of a pool with its claims, those that somebody waits for first."""
-    rooms = [
-        Room(
-            use.name,
-            use.hard,
-            {holder.subject.key: holder.holds[use.name] for holder in report.holders if use.name in holder.holds},
-            use.wanted,
-        )
-        for use in report.uses
-    ]
-    return sorted(rooms, key=lambda room: (room.wanted is None, -room.share))
-
 
 _LABEL, _CELL = 32, 20
 _HEADS = ("CLAIMED", "HARD", "LEFT", "IN USE")
@@ -146,12 +47,12 @@ def pool_lines(report: PoolReport, *, whole: bool, ascii_only: bool, width: int,
             yield from _holders(report, width)
         yield from _queue(report, width)
     edits = tuple(last_edit_texts(report.edits, now)) if whole else ()
-    failed_reads = report.unseen if whole else ()
+    failed_reads = report.unread if whole else ()
     if whole:
         yield from remarks((("warn", "warning", report.warnings), ("quiet", "changed", edits)), (), failed_reads, width)
     else:
         for text in report.warnings:
-            yield from tone_lines("warn", wrap_text(text, width, first="  warning  ", rest="    "))
+            yield from tone_lines("warn", wrap_text(sentence_text(text), width, first="  warning  ", rest="    "))
 
 
 def pool_word(report: PoolReport) -> tuple[str, Tone]:
@@ -170,7 +71,7 @@ def pool_brief(report: PoolReport, more: str) -> Brief:
     if not texts:
         fullest = sorted(report.uses, key=lambda pool_use: -(pool_use.percent or 0))[:_BRIEFLY]
         texts = [f"{pool_use.name} {pool_use.claimed} of {pool_use.hard} claimed" for pool_use in fullest]
-    if report.queue and report.queue[0].place:
+    if report.queue and report.queue[0].position:
         texts.append(f"first in the queue is {report.queue[0].subject.key}")
     warned = [f"and {len(report.warnings)} warning{'s' * (len(report.warnings) != 1)}"] * bool(report.warnings)
     failing = [report.message] * (report.ready is False and bool(report.message))
@@ -220,14 +121,13 @@ def _partial_report_lines(report: PoolReport, width: int) -> Iterator[Line]:
     yield from _holders(report, width)
     if report.queue:
         yield from _queue(report, width)
-    yield from remarks((("warn", "warning", report.warnings),), (), report.unseen, width)
+    yield from remarks((("warn", "warning", report.warnings),), (), report.unread, width)
 
 
 def _quota(pool_namespace: PoolNamespace, width: int) -> Iterator[Line]:
     if pool_namespace.quota is None:
-        yield from tone_lines(
-            "quiet", wrap_text(f"{pool_namespace.name}: {pool_namespace.note}", width, first="  ", rest="    ")
-        )
+        note = sentence_text(pool_namespace.note) if pool_namespace.note is not None else ""
+        yield from tone_lines("quiet", wrap_text(f"{pool_namespace.name}: {note}", width, first="  ", rest="    "))
         return
     used = pool_namespace.used or {}
     parts = [f"{name} {used.get(name, '0')} of {hard}" for name, hard in pool_namespace.quota.items()]
@@ -260,7 +160,7 @@ def uses_lines(uses: Sequence[PoolUse], *, ascii_only: bool, width: int) -> Iter
             yield [("", f"  {use.name}")]
             yield [("", f"{' ' * (label + 2)}{text}"), drawn]
         if use.wanted is not None:
-            words = f"waiting claims ask for {use.wanted} together"
+            words = f"waiting claims ask for {use.wanted} in total"
             yield from tone_lines("warn", wrap_text(words, width, first="      ", rest="        "))
 
 
@@ -276,11 +176,13 @@ def _namespaces(report: PoolReport, width: int) -> Iterator[Line]:
     for namespace in report.namespaces:
         head = f"  {pad_text(clip_text(namespace.name, label), label)}  "
         yield from tone_lines("", wrap_text(_share(namespace), width, first=head, rest=" " * size(head)))
-        chosen = " and by ".join(namespace.chosen)
+        chosen = " and by ".join(namespace.matched_selectors)
         if chosen:
             yield from tone_lines("quiet", wrap_text(f"chosen by {chosen}", width, first="      ", rest="        "))
         if namespace.note:
-            yield from tone_lines("warn", wrap_text(namespace.note, width, first="      ", rest="        "))
+            yield from tone_lines(
+                "warn", wrap_text(sentence_text(namespace.note), width, first="      ", rest="        ")
+            )
 
 
 def _share(pool_namespace: PoolNamespace) -> str:
@@ -321,7 +223,7 @@ def _queue(report: PoolReport, width: int) -> Iterator[Line]:
         yield [("quiet", "queue: nobody waits")]
         return
     kind = (
-        "in order: a resource that a claim waits for is given to none behind it"
+        "in order: later claims cannot take what an earlier claim is waiting for"
         if report.ordered
         else "any claim that fits is served"
     )
@@ -332,9 +234,9 @@ def _queue(report: PoolReport, width: int) -> Iterator[Line]:
     digits = len(str(len(report.queue)))
     for queued, name in zip(report.queue, names, strict=False):
         state = pad_text(queued.state, 9)
-        number = f"{queued.place:>{digits}}." if queued.place else " -"
+        number = f"{queued.position:>{digits}}." if queued.position else " -"
         head = f"  {number} {state}  {pad_text(name, label)}  "
-        first, *rest = wrap_text(amounts_words(queued.asks), width, first=head, rest=" " * size(head))
+        first, *rest = wrap_text(amounts_words(queued.requested), width, first=head, rest=" " * size(head))
         lead = 3 + len(number)
         yield [("", first[:lead]), (TONES[queued.state], state), ("", first[lead + len(state) :])]
         yield from tone_lines("", rest)
@@ -349,7 +251,7 @@ def _queue(report: PoolReport, width: int) -> Iterator[Line]:
 
 def lacks_text(queued: Queued) -> str:
     """Return what a claim in the queue waits for; empty for nothing."""
-    parts = [f"lacks {amounts_words(queued.lacks)}"] if queued.lacks else []
-    if queued.behind:
-        parts.append(f"blocked by earlier claims for {', '.join(queued.behind)}")
+    parts = [f"lacks {amounts_words(queued.short_by)}"] if queued.short_by else []
+    if queued.closed_resources:
+        parts.append(f"blocked by earlier claims for {', '.join(queued.closed_resources)}")
     return "; ".join(parts)

@@ -11,7 +11,7 @@ from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, pad_text,
 from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.headline import PARTLY
-from kubectl_kres.reports.common.resource_lists import join_words
+from kubectl_kres.wording import join_some
 
 _LABEL, _CELL = 32, 20
 _NOTHING = "nothing to claim"
@@ -41,28 +41,28 @@ def brief(sizing: Sizing, more: str, ahead: Callable[[ObjectRef], str]) -> Brief
         "warn" if pool.fits else "bad",
         "to claim" if pool.fits else "would wait",
         f": {sizing.subject.full_name}: {reason}",
-        next=ahead(pool.behind[0]) if pool.behind else more,
+        next=ahead(pool.closed_by[0]) if pool.closed_by else more,
     )
     if pool.grow is not None:
-        grown = f"let claim {pool.grow.subject.name}, which is unused, ask for {amounts_words(pool.grow.amounts)}"
+        grown = f"raise claim {pool.grow.subject.name} (unused) to {amounts_words(pool.grow.amounts)}"
         return brief._replace(remedy=grown, run=pool.grow.command)
     return brief._replace(remedy="apply the claim that the next command prints" if pool.fits else "")
 
 
 def _format_pool_shortage(pool: SizedPool) -> str:
     """Return what the pool has not left; empty: nothing."""
-    lacks = {amount.name: amount.lacks for amount in pool.amounts if amount.lacks is not None}
+    lacks = {amount.name: amount.short_by for amount in pool.amounts if amount.short_by is not None}
     words = ", ".join(f"{resource} {amount}" for resource, amount in lacks.items())
     return f"the pool lacks {words}" if lacks else ""
 
 
 def _format_queue_ahead(pool: SizedPool) -> str:
     """Return who comes first in its queue; empty: nobody."""
-    if not pool.closed:
+    if not pool.closed_resources:
         return ""
-    names = [object_ref.key for object_ref in pool.behind]
-    waits = f"{join_words(names, 3)} wait{'s' * (len(names) == 1)}" if names else "earlier claims in the queue wait"
-    return f"in its ordered queue {waits} for {join_words(pool.closed)}"
+    names = [object_ref.key for object_ref in pool.closed_by]
+    waits = f"{join_some(names, 3)} wait{'s' * (len(names) == 1)}" if names else "earlier claims in the queue wait"
+    return f"in its ordered queue {waits} for {join_some(pool.closed_resources)}"
 
 
 def _sizing_lines(sizing: Sizing, width: int) -> Iterator[Line]:
@@ -81,7 +81,7 @@ def _sizing_lines(sizing: Sizing, width: int) -> Iterator[Line]:
     for pool in sizing.pools:
         yield from _pool(pool, ref.namespace, ref.name, width)
     doubts = (sizing.doubt,) if sizing.doubt else ()
-    yield from remarks((("warn", "warning", doubts),), (), sizing.unseen, width)
+    yield from remarks((("warn", "warning", doubts),), (), sizing.unread, width)
 
 
 def _pool(pool: SizedPool, space: str, name: str, width: int) -> Iterator[Line]:
@@ -119,7 +119,15 @@ def _table(pool: SizedPool) -> Iterator[Line]:
     rows = [
         [
             clip_text(cell or "-", _CELL)
-            for cell in (amount.each, amount.all, amount.peak, amount.hard, amount.used, amount.claim, amount.left)
+            for cell in (
+                amount.per_pod,
+                amount.total,
+                amount.peak,
+                amount.hard,
+                amount.used,
+                amount.to_claim,
+                amount.free,
+            )
         ]
         for amount in pool.amounts
     ]
@@ -128,7 +136,7 @@ def _table(pool: SizedPool) -> Iterator[Line]:
     yield [("quiet", f"  {pad_text('RESOURCE', label)}  {'  '.join(map(pad_text, _HEADS, widths))}".rstrip())]
     for amount, row in zip(pool.amounts, rows, strict=True):
         name = pad_text(clip_text(amount.name, label), label)
-        tone: Tone = "bad" if amount.lacks is not None else ""
+        tone: Tone = "bad" if amount.short_by is not None else ""
         yield [("", f"  {name}  "), (tone, "  ".join(map(pad_text, row, widths)).rstrip())]
 
 

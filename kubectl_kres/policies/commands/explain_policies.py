@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.explainer import Explainer
+from kubectl_kres.cli.explainer import Explainer, refuse_pod_flags
 from kubectl_kres.cli.run_loop import AnswerBatch, Choose, ObjectAnswer, RunSummary
 from kubectl_kres.cli.select.workloads import Selection, complete
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
@@ -40,10 +40,7 @@ class PoliciesExplainer(Explainer):
         self, batch: AnswerBatch, subject: Subject, run_summary: RunSummary
     ) -> Iterator[tuple[ObjectAnswer, Verdict | None]]:
         options, ref = self.page.options, subject.ref
-        for flag in ("container", "question"):
-            if getattr(options, flag):
-                name = "for" if flag == "question" else flag
-                raise UsageError(f"--{name} asks about a pod, not about policies")
+        refuse_pod_flags(options, "policies")
         kind = "" if ref.kind == ALL else ref.kind
         space = ref.namespace or (*options.namespaces, "default")[0]
         result = policy_effects(batch.store, space, batch.options, kind, ref.name)
@@ -56,8 +53,8 @@ class PoliciesExplainer(Explainer):
             ObjectAnswer(subject, result, partial(effect_lines, result, color=self.page.color, width=self.page.width)),
             None,
         )
-        refused = any(other.refused for effect in result.policies for other in effect.others)
-        run_summary.add_answer(result.unseen, complete=result.complete, negative=options.exit_code and refused)
+        refused = any(other.refused for effect in result.policies for other in effect.failing)
+        run_summary.add_answer(result.unread, complete=result.complete, negative=options.exit_code and refused)
 
 
 def _select_policies(

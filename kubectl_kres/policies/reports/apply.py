@@ -1,8 +1,5 @@
-"""An analysis with what the other admission plugins say: refusals, changed values, warnings, what is not computed.
-
-The next pod as its controller sends it, with all that is known of it.
-
-What policies say of an object that a controller makes: evaluated as the next pod is, before quotas are asked.
+"""What other admission plugins say of an analysis, and of what controllers make: refusals, changed values, warnings,
+what is not computed.
 """
 
 from __future__ import annotations
@@ -15,11 +12,12 @@ import msgspec
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Finding, Outcome, Server
+from kubectl_kres.admission.base.outcome import Finding, Outcome
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, for_owner_of
 from kubectl_kres.model.objects import Raw, decode_object, to_wire
 from kubectl_kres.model.pod import Container, PodSpec
-from kubectl_kres.model.workload import template_in
+from kubectl_kres.model.workload import template_in, template_of
 from kubectl_kres.policies.reports.context import (
     PluginLookups,
     admission_context,
@@ -37,7 +35,7 @@ from kubectl_kres.policies.rules.request import Request, Review, creation, match
 from kubectl_kres.policies.rules.resources import canonical_object, undecodable
 from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.reports.common.analysis import Analysis, PodManifest, with_refusal
-from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, template_of
+from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject
 from kubectl_kres.store.store import Store
 
 
@@ -190,12 +188,12 @@ class _Next:
         self.server, self.raw, self.space = options.server, raw, subject.ref.namespace
         sent = creation(raw, self.space)
         self.request = sent.with_object(chain.fill_metadata(canonical_object(raw, options.server), self.space))
-        self.unseen: list[FailedRead] = []
+        self.unread: list[FailedRead] = []
         withheld = list_unread_fields(subject, additions)
         validating, gaps = computable(context.world.validating, self.request, context, withheld)
         mutating, others = computable(context.world.mutating, self.request, context, withheld)
         world = structs.replace(context.world, validating=validating, mutating=mutating, added=additions)
-        self.unseen += [*describe_gaps(gaps, _VALIDATING), *describe_gaps(others, _MUTATING)]
+        self.unread += [*describe_gaps(gaps, _VALIDATING), *describe_gaps(others, _MUTATING)]
         self.world: PolicyObjects = world
         bounded = (
             additions
@@ -215,7 +213,7 @@ class _Next:
             analysis,
             outcomes=outcomes,
             assumed=(*analysis.assumed, *self.assumed, *((_EXEMPT,) if enforced else ())),
-            unseen=(*analysis.unseen, *dict.fromkeys(self.unseen)),
+            unread=(*analysis.unread, *dict.fromkeys(self.unread)),
         )
 
     def _mutates(self) -> Iterator[bool]:
@@ -252,7 +250,7 @@ class _Next:
 
     def _unknown(self, gaps: Iterable[str]) -> None:
         for gap in gaps:
-            self.unseen += describe_gaps([gap], _MUTATING if gap.startswith(_MUTATING) else _VALIDATING)
+            self.unread += describe_gaps([gap], _MUTATING if gap.startswith(_MUTATING) else _VALIDATING)
 
 
 def _findings(outcome: Outcome) -> tuple[Finding, ...]:
@@ -298,7 +296,7 @@ def apply_policies_to_object(
         if match_request(bound.policy.spec.get("matchConstraints"), request, context.world.namespace) is not None
     ]
     failed_reads += describe_gaps(changing, _MUTATING)
-    analysis = structs.replace(analysis, unseen=(*analysis.unseen, *failed_reads))
+    analysis = structs.replace(analysis, unread=(*analysis.unread, *failed_reads))
     refusals = [refusal for review in reviews for refusal in review.refusals]
     if not refusals:
         return structs.replace(

@@ -1,25 +1,27 @@
 """The input of the other admission plugins for the pods of a namespace, read from a store."""
 
+# ruff: noqa: PLC0415 - policies of a newer server alone are compiled here
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary, ref
+from weakref import ref
 
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.versions import NEWEST, parse
 from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.model.admission_objects import WEBHOOKS
 from kubectl_kres.model.objects import to_wire
 from kubectl_kres.model.pod import unread_fields
-from kubectl_kres.policies.reports import DECIDING, WEBHOOKS
+from kubectl_kres.policies.reports.needs import DECIDING
 from kubectl_kres.policies.rules.chain import PolicyObjects, build_policy_objects
 from kubectl_kres.policies.rules.newer_fields import answerable
 from kubectl_kres.policies.rules.pod_security import parse_enforced_levels
-from kubectl_kres.policies.rules.policy import BoundPolicy, Look, build_param_finder, match_webhooks
+from kubectl_kres.policies.rules.policy import BoundPolicy, Look, RequestContext, build_param_finder, match_webhooks
 from kubectl_kres.policies.rules.request import Request, match_request
-from kubectl_kres.provenance.journal import Assumption
+from kubectl_kres.provenance.journal import Assumption, Source
 from kubectl_kres.reports.common.effective_policies import extend, extending_kinds
 from kubectl_kres.reports.common.explanation import FailedRead, Subject, not_computed
 from kubectl_kres.store.parameters import parameters
@@ -50,28 +52,18 @@ class PluginLookups(Struct, frozen=True):
         for name, mutating, hooks in self.webhooks:
             asked_configuration = match_webhooks(name, hooks, request, self.request_context, mutating=mutating)
             if asked_configuration is not None:
-                yield Assumption("spec", "webhook/not-computed", asked_configuration.text)
+                configuration = Source(WEBHOOKS[not mutating], name)
+                yield Assumption("spec", "webhook/not-computed", asked_configuration.text, configuration)
 
     @property
     def request_context(self) -> Any:
-        from kubectl_kres.policies.rules.policy import RequestContext
-
         return RequestContext(self.world.namespace, self.world.params, self.server, MOST)
 
 
-_found: WeakKeyDictionary[Store, dict[str, tuple[tuple[object, ...], Server, PluginLookups | None]]] = (
-    WeakKeyDictionary()
-)
-
-
 def admission_context(store: Store, namespace: str, server: Server) -> PluginLookups | None:
-    """None: nothing else decides there, as far as it was read. Made again only where the store has changed."""
-    result = _found.setdefault(store, {})
-    revision = (*store.revision(*_KINDS, *extending_kinds()), store.origin.version)
-    last = result.get(namespace)
-    if last is None or last[:2] != (revision, server):
-        last = result[namespace] = (revision, server, _make_context(store, namespace, server))
-    return last[2]
+    """None: nothing else decides there, as far as it was read."""
+    kinds, beside = (*_KINDS, *extending_kinds()), (server, store.origin.version)
+    return store.memo(("plugins", namespace), kinds, beside, lambda: _make_context(store, namespace, server))
 
 
 def _make_context(store: Store, namespace: str, server: Server) -> PluginLookups | None:

@@ -9,11 +9,12 @@ import msgspec
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.model.admission_objects import WEBHOOKS
 from kubectl_kres.model.objects import to_wire
 from kubectl_kres.model.pod import WITHHELD, Pod
 from kubectl_kres.policies.cel.base.values import NotComputed
-from kubectl_kres.policies.reports import POLICIES, WEBHOOKS, deciding_needs, parameter_needs
 from kubectl_kres.policies.reports.context import PluginLookups, admission_context
+from kubectl_kres.policies.reports.needs import POLICIES, deciding_needs, parameter_needs
 from kubectl_kres.policies.rules import creation as policy_creation
 from kubectl_kres.policies.rules import validating
 from kubectl_kres.policies.rules.chain import fill_metadata
@@ -23,7 +24,7 @@ from kubectl_kres.policies.rules.policy import BoundPolicy, name_of
 from kubectl_kres.policies.rules.request import Request, creation, match_request
 from kubectl_kres.policies.rules.resources import canonical_object
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, find_unread
-from kubectl_kres.reports.common.parts import Record
+from kubectl_kres.reports.common.record import Record
 from kubectl_kres.store.store import ReadRequest, Store
 
 Raw = Mapping[str, Any]
@@ -49,8 +50,8 @@ class PolicyEffect(Record, frozen=True):
     """A policy that matches pods of the namespace.
 
     actions: of its bindings there (Deny, Warn, Audit; none for one that mutates). pods: how many it was held against,
-    ``met`` of them pass or carry what it sets, ``others`` do not. faults: fields that do not compile, in the server's
-    words. unknown: why it is not computed; empty: it is.
+    ``passing`` of them pass or carry what it sets, ``failing`` do not. faults: fields that do not compile, in the
+    server's words. unknown: why it is not computed; empty: it is.
     """
 
     kind: str
@@ -58,8 +59,8 @@ class PolicyEffect(Record, frozen=True):
     bindings: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
     pods: int = 0
-    met: int = 0
-    others: tuple[PodEffect, ...] = ()
+    passing: int = 0
+    failing: tuple[PodEffect, ...] = ()
     faults: tuple[str, ...] = ()
     unknown: str = ""
 
@@ -70,7 +71,7 @@ class PolicyEffects(Record, frozen=True):
     namespace: str
     policies: tuple[PolicyEffect, ...] = ()
     dangling: tuple[tuple[str, str], ...] = ()
-    unseen: tuple[FailedRead, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     complete: bool = True
 
 
@@ -166,11 +167,11 @@ def _effect(
     seen = [request for request in requests if _matches(bound, request, context)]
     try:
         for request in seen:
-            others += _of_pod(kind, bound, request, context, options)
+            others += _pod_effects(kind, bound, request, context, options)
     except NotComputed as gap:
         yield structs.replace(effect, unknown=str(gap))
         return
-    yield structs.replace(effect, pods=len(seen), met=len(seen) - len(others), others=tuple(others))
+    yield structs.replace(effect, pods=len(seen), passing=len(seen) - len(others), failing=tuple(others))
 
 
 def _matches(bound: BoundPolicy, request: Request, context: PluginLookups) -> bool:
@@ -200,7 +201,7 @@ def _about_pods(
     return all(match_request(part, bare, context.world.namespace) is not None for part in loose)
 
 
-def _of_pod(
+def _pod_effects(
     kind: str, bound: BoundPolicy, request: Request, context: PluginLookups, options: EvaluationOptions
 ) -> Iterator[PodEffect]:
     """Yield what is not as the policy wants it; nothing: all is. Raises NotComputed."""

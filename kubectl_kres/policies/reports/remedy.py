@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import Metadata, ObjectRef
+from kubectl_kres.model.objects import Metadata
+from kubectl_kres.model.workload import template_of
 from kubectl_kres.policies.reports.apply import next_pod
-from kubectl_kres.policies.rules import pod_security
+from kubectl_kres.policies.reports.trial import refusal_of
+from kubectl_kres.policies.rules.compliant_context import compliant_spec, context_changes, context_patch, merged_spec
 from kubectl_kres.policies.rules.pod_security import RULE, detail, parse_enforced_levels, violations
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, template_of
-from kubectl_kres.reports.common.parts import Remedy
-from kubectl_kres.reports.pod.verdict import verdict_of
-from kubectl_kres.reports.remedies.commands import directed_command, is_patched, named_manager_sentence
+from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.remedies.commands import is_patched, named_manager_sentence, nest_value, patch_command
 from kubectl_kres.reports.remedies.context import RemedyContext, RemedyTexts
-from kubectl_kres.reports.remedies.words import edit_file, join_words
+from kubectl_kres.reports.remedies.words import edit_file
 from kubectl_kres.store.store import Store
+from kubectl_kres.wording import join_words
 
 _CONTAINERS = re.compile(r'containers? ("[^"]+"(?:, "[^"]+")*)')
 
@@ -102,29 +102,25 @@ def security_patch(store: Store, subject: Subject, analysis: Analysis) -> Remedy
     if (spec.get("os") or {}).get("name") == "windows":
         return None
     level = parse_enforced_levels(namespace.metadata.labels).enforce
-    patch = pod_security.context_patch(spec, pod_security.compliant_spec(spec, level.name))
+    patch = context_patch(spec, compliant_spec(spec, level.name))
     if not patch:
         return None
-    merged = pod_security.merged_spec(spec, patch)
+    merged = merged_spec(spec, patch)
     rest = violations(level, {**pod, "spec": merged}, analysis.server.version[1])
     if rest:
         return Remedy(f"{'; '.join(_texts(spec, merged))}; and take out what stays: {detail(rest)}", proven=False)
-    stays = _refusal(store, subject, {**pod, "spec": merged}, analysis)
+    stays = refusal_of(store, subject, {**pod, "spec": merged}, analysis)
     root = _ROOT if "runAsNonRoot" in json.dumps(patch) else ""
     reason = "; ".join(filter(None, (_no_command(subject, analysis), root)))
     command = "" if _no_command(subject, analysis) else _command(store, subject, analysis, patch)
     return Remedy(
-        "; ".join(_texts(spec, merged)), (), (command,) * bool(command), reason, stays=stays, proven=not stays
+        "; ".join(_texts(spec, merged)),
+        (),
+        (command,) * bool(command),
+        reason,
+        remaining_refusal=stays,
+        proven=not stays,
     )
-
-
-def _refusal(store: Store, subject: Subject, pod: Mapping[str, Any], analysis: Analysis) -> str:
-    """Return the refusal of the patched pod; empty if it is admitted."""
-    from kubectl_kres.reports.explain.explain import analysis_of
-
-    ref = ObjectRef("Pod", subject.ref.name, subject.ref.namespace)
-    tried = analysis_of(store, Subject(ref, BY_KIND["Pod"], pod), EvaluationOptions(analysis.server), journal=False)
-    return verdict_of(tried.outcomes).message if any(outcome.refusal for outcome in tried.outcomes) else ""
 
 
 def _no_command(subject: Subject, analysis: Analysis) -> str:
@@ -142,23 +138,18 @@ def _no_command(subject: Subject, analysis: Analysis) -> str:
 def _command(store: Store, subject: Subject, analysis: Analysis, patch: Mapping[str, Any]) -> str:
     owner = analysis.manifest.owner
     assert owner is not None
-    whole: Mapping[str, Any] = {"spec": patch}
-    for step in reversed(template_of(owner)[0].split(".")):
-        whole = {step: whole}
-    ref = subject.ref
-    object_text = f"{ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}"
-    text = shlex.quote(json.dumps(whole, separators=(",", ":")))
-    return directed_command(store.origin, f"patch {object_text} --type strategic -p {text}")
+    steps = [*template_of(owner)[0].split("."), "spec"]
+    return patch_command(store.origin, subject.ref, nest_value(steps, patch), "strategic")
 
 
 def _texts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     """Yield what contexts lack, containers with the same gaps together."""
-    if gap := pod_security.context_changes(old, new):
+    if gap := context_changes(old, new):
         yield f"in the pod's securityContext {gap}"
     groups: dict[str, list[str]] = {}
     for key in ("initContainers", "containers"):
         for before, after in zip(old.get(key) or (), new.get(key) or (), strict=True):
-            if gap := pod_security.context_changes(before, after):
+            if gap := context_changes(before, after):
                 groups.setdefault(gap, []).append(str(after.get("name", "")))
     for gap, names in groups.items():
         yield f"in securityContext of container{'s' * (len(names) > 1)} {join_words(names)} {gap}"

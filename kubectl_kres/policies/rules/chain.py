@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Draft, Unparsable, draft_pod
-from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, Server
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.versions import CHANGES, NEWEST, Version
 from kubectl_kres.admission.decoding import drop_gated_fields, table, unknown_fields
 from kubectl_kres.admission.limitrange import Limits
@@ -31,6 +32,7 @@ from kubectl_kres.admission.structure.pod_structure import pod_errors
 from kubectl_kres.admission.structure.pod_warnings import pod_notices
 from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.model.pod import Pod, unread_fields
+from kubectl_kres.model.workload_kinds import CONTROLLER_REVISION, MADE_BY
 from kubectl_kres.policies.cel.base.values import PER_CALL, NotComputed
 from kubectl_kres.policies.rules import pod_security, security_fields, service_account
 from kubectl_kres.policies.rules import request as namespaces
@@ -478,7 +480,7 @@ def distinct_answers(answers: Sequence[PolicyAnswer]) -> tuple[PolicyAnswer, ...
 
 
 #: Kinds that hold a pod template, of which not all is read.
-_OF_TEMPLATES = frozenset({"ReplicaSet", "ControllerRevision", "Job"})
+_OF_TEMPLATES = frozenset({*MADE_BY, CONTROLLER_REVISION.kind})
 #: What is known of a pod that a system makes.
 _BUILT = frozenset({
     *("name", "containers", "initContainers", "resources", "limits", "requests", "claims", "restartPolicy"),

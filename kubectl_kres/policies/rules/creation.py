@@ -9,10 +9,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.admission.base import outcome
+from kubectl_kres.admission.base.field_errors import FieldError, duplicate, forbidden, invalid, not_supported, required
 from kubectl_kres.admission.base.resource_names import qualified_faults, subdomain_faults
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.go_text import quote
 from kubectl_kres.policies.cel.base.types import Type
-from kubectl_kres.policies.cel.libraries.strings import go_quoted, trim
+from kubectl_kres.policies.cel.libraries.strings import trim
 from kubectl_kres.policies.cel.syntax.parse import RESERVED
 from kubectl_kres.policies.rules import expressions
 
@@ -27,7 +29,7 @@ _EMULATED = 3
 _IDENTIFIER = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 
 
-def errors_of(raw: Raw, minor: int, server: outcome.Server | None = None) -> list[outcome.FieldError]:
+def errors_of(raw: Raw, minor: int, server: Server | None = None) -> list[FieldError]:
     """Return every fault of a policy or a binding. ``minor``: of the server; what is new in it may not be used yet.
 
     ``server``: the one whose words are wanted; None: of the newest version.
@@ -36,7 +38,7 @@ def errors_of(raw: Raw, minor: int, server: outcome.Server | None = None) -> lis
     spec: Raw = _without_null_items(raw.get("spec") or {})
     name = str((raw.get("metadata") or {}).get("name", ""))
     if kind.endswith("Binding"):
-        return list(_binding(spec, server or outcome.Server(), mutating=kind.startswith("Mutating")))
+        return list(_binding(spec, server or Server(), mutating=kind.startswith("Mutating")))
     # A server that emulates an older version still takes what the oldest one that it can emulate reads.
     oldest = server.binary[1] - _EMULATED if server is not None and server.binary is not None else 0
     return list(_Policy(spec, name, (1, max(minor - 1, oldest)), mutating=kind.startswith("Mutating")).errors())
@@ -65,11 +67,11 @@ class _Policy:
         self.fields: dict[str, Type] = {}
         self.composed = mutating or bool(spec.get("variables"))
 
-    def errors(self) -> Iterator[outcome.FieldError]:
+    def errors(self) -> Iterator[FieldError]:
         spec = self.spec
         policy = spec.get("failurePolicy", "Fail")
         if policy not in ("Fail", "Ignore"):
-            yield outcome.not_supported("spec.failurePolicy", str(policy), ("Fail", "Ignore"), RULE)
+            yield not_supported("spec.failurePolicy", str(policy), ("Fail", "Ignore"), RULE)
         if self.params:
             yield from _param_kind(spec["paramKind"], "spec.paramKind")
         yield from self._constraints()
@@ -77,14 +79,14 @@ class _Policy:
         yield from self._variables()
         yield from self._mutations() if self.mutating else self._validations()
 
-    def _constraints(self) -> Iterator[outcome.FieldError]:
+    def _constraints(self) -> Iterator[FieldError]:
         constraints, path = self.spec.get("matchConstraints"), "spec.matchConstraints"
         if constraints is None:
-            yield outcome.required(path, rule=RULE)
+            yield required(path, rule=RULE)
             return
         yield from _resources(constraints, path)
         if not constraints.get("resourceRules"):
-            yield outcome.required(f"{path}.resourceRules", rule=RULE)
+            yield required(f"{path}.resourceRules", rule=RULE)
         if self.mutating:
             yield from _mutating_operations(constraints, path)
 
@@ -97,179 +99,179 @@ class _Policy:
         shown: str | None = None,
         composed: bool = True,
         **accepts: Any,
-    ) -> expressions.Expression | outcome.FieldError:
+    ) -> expressions.Expression | FieldError:
         composed = composed and self.composed
         allowed = expressions.Accepts(self.params, variables=composed, **accepts)
         fields = dict(self.fields) if composed else {}
         expression = expressions.Expression(text, allowed, self.version, wanted, fields)
         if expression.internal:
-            return outcome.FieldError(path, "InternalError", f"Internal error: {expression.fault}", RULE)
+            return FieldError(path, "InternalError", f"Internal error: {expression.fault}", RULE)
         if expression.fault:
-            written = go_quoted(text if shown is None else shown)
-            return outcome.FieldError(path, "FieldValueInvalid", f"Invalid value: {written}: {expression.fault}", RULE)
+            written = quote(text if shown is None else shown)
+            return FieldError(path, "FieldValueInvalid", f"Invalid value: {written}: {expression.fault}", RULE)
         return expression
 
-    def _fault(self, text: str, path: str, wanted: Sequence[Type], **more: Any) -> Iterator[outcome.FieldError]:
+    def _fault(self, text: str, path: str, wanted: Sequence[Type], **more: Any) -> Iterator[FieldError]:
         result = self._compile_field(text, path, wanted, **more)
-        if isinstance(result, outcome.FieldError):
+        if isinstance(result, FieldError):
             yield result
 
-    def _conditions(self) -> Iterator[outcome.FieldError]:
+    def _conditions(self) -> Iterator[FieldError]:
         conditions = self.spec.get("matchConditions") or ()
         if len(conditions) > _MOST_CONDITIONS:
             text = f"Too many: {len(conditions)}: must have at most {_MOST_CONDITIONS} items"
-            yield outcome.FieldError("spec.matchConditions", "FieldValueTooMany", text, RULE)
+            yield FieldError("spec.matchConditions", "FieldValueTooMany", text, RULE)
         names: set[str] = set()
         for index, condition in enumerate(conditions):
             path = f"spec.matchConditions[{index}]"
             text = trim(str(condition.get("expression") or ""))
             if not text:
-                yield outcome.required(f"{path}.expression", rule=RULE)
+                yield required(f"{path}.expression", rule=RULE)
             else:
                 yield from self._fault(text, f"{path}.expression", expressions.BOOLEAN, composed=False)
             name = str(condition.get("name") or "")
             if not name:
-                yield outcome.required(f"{path}.name", rule=RULE)
+                yield required(f"{path}.name", rule=RULE)
                 continue
             for fault in qualified_faults(name):
-                yield outcome.invalid(f"{path}.name", name, fault, RULE)
+                yield invalid(f"{path}.name", name, fault, RULE)
             if name in names:
-                yield outcome.duplicate(f"{path}.name", name, RULE)
+                yield duplicate(f"{path}.name", name, RULE)
             names.add(name)
 
-    def _variables(self) -> Iterator[outcome.FieldError]:
+    def _variables(self) -> Iterator[FieldError]:
         for index, variable in enumerate(self.spec.get("variables") or ()):
             path = f"spec.variables[{index}]"
             name, text = str(variable.get("name") or ""), str(variable.get("expression") or "")
             if not name.strip():
-                yield outcome.required(f"{path}.name", "name is not specified", RULE)
+                yield required(f"{path}.name", "name is not specified", RULE)
             elif not _IDENTIFIER.fullmatch(name) or name in RESERVED:
-                yield outcome.invalid(f"{path}.name", name, "must be a valid CEL identifier", RULE)
+                yield invalid(f"{path}.name", name, "must be a valid CEL identifier", RULE)
             if not text.strip():
-                yield outcome.required(f"{path}.expression", "expression is not specified", RULE)
+                yield required(f"{path}.expression", "expression is not specified", RULE)
                 continue
             result = self._compile_field(text, f"{path}.expression", ())
-            if isinstance(result, outcome.FieldError):
+            if isinstance(result, FieldError):
                 yield result
                 self.fields[name] = expressions.declared_type(None)
             else:
                 self.fields[name] = expressions.declared_type(result.kind)
 
-    def _validations(self) -> Iterator[outcome.FieldError]:
+    def _validations(self) -> Iterator[FieldError]:
         validations, annotations = self.spec.get("validations") or (), self.spec.get("auditAnnotations") or ()
         if not validations and not annotations:
             text = "validations or auditAnnotations must contain at least one item"
-            yield outcome.required("spec.validations", text, RULE)
-            yield outcome.required("spec.auditAnnotations", text, RULE)
+            yield required("spec.validations", text, RULE)
+            yield required("spec.auditAnnotations", text, RULE)
             return
         for index, validation in enumerate(validations):
             yield from self._validation(validation, f"spec.validations[{index}]")
         keys: set[str] = set()
         if len(annotations) > _MOST_ANNOTATIONS:
             text = f"must not have more than {_MOST_ANNOTATIONS} auditAnnotations"
-            yield outcome.invalid("spec.auditAnnotations", list(annotations), text, RULE)
+            yield invalid("spec.auditAnnotations", list(annotations), text, RULE)
         for index, annotation in enumerate(annotations):
             path = f"spec.auditAnnotations[{index}]"
             yield from self._annotation(annotation, path)
             key = str(annotation.get("key") or "")
             if key in keys:
-                yield outcome.duplicate(f"{path}.key", key, RULE)
+                yield duplicate(f"{path}.key", key, RULE)
             keys.add(key)
 
-    def _validation(self, validation: Raw, path: str) -> Iterator[outcome.FieldError]:
+    def _validation(self, validation: Raw, path: str) -> Iterator[FieldError]:
         text = str(validation.get("expression") or "")
         if not trim(text):
-            yield outcome.required(f"{path}.expression", "expression is not specified", RULE)
+            yield required(f"{path}.expression", "expression is not specified", RULE)
         else:
             yield from self._fault(text, f"{path}.expression", expressions.BOOLEAN)
         message = str(validation.get("messageExpression") or "")
         if message and not trim(message):
-            yield outcome.invalid(f"{path}.messageExpression", message, "must be non-empty if specified", RULE)
+            yield invalid(f"{path}.messageExpression", message, "must be non-empty if specified", RULE)
         elif message:
             yield from self._fault(message, f"{path}.messageExpression", expressions.TEXT, authorizer=False)
         plain = str(validation.get("message") or "")
         if plain and not trim(plain):
-            yield outcome.invalid(f"{path}.message", plain, "must be non-empty if specified", RULE)
+            yield invalid(f"{path}.message", plain, "must be non-empty if specified", RULE)
         elif "\n" in trim(plain) or "\r" in trim(plain):
-            yield outcome.invalid(f"{path}.message", plain, "must not contain line breaks", RULE)
+            yield invalid(f"{path}.message", plain, "must not contain line breaks", RULE)
         reason = validation.get("reason")
         if reason is not None and reason not in _REASONS:
-            yield outcome.not_supported(f"{path}.reason", str(reason), _REASONS, RULE)
+            yield not_supported(f"{path}.reason", str(reason), _REASONS, RULE)
 
-    def _annotation(self, annotation: Raw, path: str) -> Iterator[outcome.FieldError]:
+    def _annotation(self, annotation: Raw, path: str) -> Iterator[FieldError]:
         key, value = str(annotation.get("key") or ""), str(annotation.get("valueExpression") or "")
         if not self.name:
-            yield outcome.invalid(f"{path}.key", key, "requires metadata.name be non-empty", RULE)
+            yield invalid(f"{path}.key", key, "requires metadata.name be non-empty", RULE)
         else:
             for fault in qualified_faults(f"{self.name}/{key}"):
-                yield outcome.invalid(f"{path}.key", f"{self.name}/{key}", fault, RULE)
+                yield invalid(f"{path}.key", f"{self.name}/{key}", fault, RULE)
         text = trim(value)
         if not text:
-            yield outcome.required(f"{path}.valueExpression", "valueExpression is not specified", RULE)
+            yield required(f"{path}.valueExpression", "valueExpression is not specified", RULE)
         elif len(text) > _MOST_VALUE:
-            yield outcome.required(f"{path}.valueExpression", f"must not exceed {_MOST_VALUE} bytes in length", RULE)
+            yield required(f"{path}.valueExpression", f"must not exceed {_MOST_VALUE} bytes in length", RULE)
         else:
             yield from self._fault(text, f"{path}.valueExpression", expressions.TEXT_OR_NULL, shown=value)
 
-    def _mutations(self) -> Iterator[outcome.FieldError]:
+    def _mutations(self) -> Iterator[FieldError]:
         mutations = self.spec.get("mutations") or ()
         if not mutations:
-            yield outcome.required("spec.mutations", "mutations must contain at least one item", RULE)
+            yield required("spec.mutations", "mutations must contain at least one item", RULE)
         for index, mutation in enumerate(mutations):
             yield from self._mutation(mutation, f"spec.mutations[{index}]")
         policy = self.spec.get("reinvocationPolicy")
         if not policy:
-            yield outcome.required("spec.reinvocationPolicy", rule=RULE)
+            yield required("spec.reinvocationPolicy", rule=RULE)
         elif policy not in ("IfNeeded", "Never"):
-            yield outcome.not_supported("spec.reinvocationPolicy", str(policy), ("IfNeeded", "Never"), RULE)
+            yield not_supported("spec.reinvocationPolicy", str(policy), ("IfNeeded", "Never"), RULE)
 
-    def _mutation(self, mutation: Raw, path: str) -> Iterator[outcome.FieldError]:
+    def _mutation(self, mutation: Raw, path: str) -> Iterator[FieldError]:
         kind = mutation.get("patchType")
         fields = {"JSONPatch": "jsonPatch", "ApplyConfiguration": "applyConfiguration"}
         if not kind:
-            yield outcome.required(f"{path}.patchType", rule=RULE)
+            yield required(f"{path}.patchType", rule=RULE)
             return
         if kind not in fields:
-            yield outcome.not_supported(f"{path}.patchType", str(kind), tuple(sorted(fields)), RULE)
+            yield not_supported(f"{path}.patchType", str(kind), tuple(sorted(fields)), RULE)
             return
         own_kind = fields.pop(kind)
         other = next(iter(fields.values()))
         part = mutation.get(own_kind)
         if part is None:
-            yield outcome.required(f"{path}.{own_kind}", f"must be specified when patchType is {kind}", RULE)
+            yield required(f"{path}.{own_kind}", f"must be specified when patchType is {kind}", RULE)
         else:
             text = trim(str(part.get("expression") or ""))
             if not text:
-                yield outcome.required(f"{path}.{own_kind}.expression", rule=RULE)
+                yield required(f"{path}.{own_kind}.expression", rule=RULE)
             else:
                 wanted = expressions.PATCHES if own_kind == "jsonPatch" else expressions.OBJECT
                 yield from self._fault(text, f"{path}.{own_kind}.expression", wanted, patch=True)
         if mutation.get(other) is not None:
             text = f"must not be specified when patchType is {kind}"
-            yield outcome.invalid(f"{path}.{other}", f"{{{other}}}", text, RULE)
+            yield invalid(f"{path}.{other}", f"{{{other}}}", text, RULE)
 
 
-def _mutating_operations(resources: Raw, path: str) -> Iterator[outcome.FieldError]:
+def _mutating_operations(resources: Raw, path: str) -> Iterator[FieldError]:
     for rule in resources.get("resourceRules") or ():
         for operation in rule.get("operations") or ():
             if operation not in _MUTATING:
-                yield outcome.not_supported(f"{path}.resourceRules.operations", str(operation), _MUTATING, RULE)
+                yield not_supported(f"{path}.resourceRules.operations", str(operation), _MUTATING, RULE)
 
 
-def _param_kind(kind: Raw, path: str) -> Iterator[outcome.FieldError]:
+def _param_kind(kind: Raw, path: str) -> Iterator[FieldError]:
     version, name = str(kind.get("apiVersion") or ""), str(kind.get("kind") or "")
     if not version:
-        yield outcome.required(f"{path}.apiVersion", rule=RULE)
+        yield required(f"{path}.apiVersion", rule=RULE)
     elif version.count("/") > 1:
-        yield outcome.invalid(f"{path}.apiVersion", version, f"unexpected GroupVersion string: {version}", RULE)
+        yield invalid(f"{path}.apiVersion", version, f"unexpected GroupVersion string: {version}", RULE)
     if not name:
-        yield outcome.required(f"{path}.kind", rule=RULE)
+        yield required(f"{path}.kind", rule=RULE)
 
 
-def _resources(resources: Raw, path: str) -> Iterator[outcome.FieldError]:
+def _resources(resources: Raw, path: str) -> Iterator[FieldError]:
     policy = resources.get("matchPolicy", "Equivalent")
     if policy not in ("Equivalent", "Exact"):
-        yield outcome.not_supported(f"{path}.matchPolicy", str(policy), ("Equivalent", "Exact"), RULE)
+        yield not_supported(f"{path}.matchPolicy", str(policy), ("Equivalent", "Exact"), RULE)
     for key in ("namespaceSelector", "objectSelector"):
         yield from _selector(resources.get(key) or {}, f"{path}.{key}")
     for key in ("resourceRules", "excludeResourceRules"):
@@ -277,7 +279,7 @@ def _resources(resources: Raw, path: str) -> Iterator[outcome.FieldError]:
             yield from _rule(rule, f"{path}.{key}[{index}]")
 
 
-def _selector(selector: Raw, path: str) -> Iterator[outcome.FieldError]:
+def _selector(selector: Raw, path: str) -> Iterator[FieldError]:
     for index, match_expression in enumerate(selector.get("matchExpressions") or ()):
         item_path, operator, values = (
             f"{path}.matchExpressions[{index}]",
@@ -286,87 +288,85 @@ def _selector(selector: Raw, path: str) -> Iterator[outcome.FieldError]:
         )
         if operator in ("In", "NotIn"):
             if not values:
-                yield outcome.required(
-                    f"{item_path}.values", "must be specified when `operator` is 'In' or 'NotIn'", RULE
-                )
+                yield required(f"{item_path}.values", "must be specified when `operator` is 'In' or 'NotIn'", RULE)
         elif operator in ("Exists", "DoesNotExist"):
             if values:
                 text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-                yield outcome.forbidden(f"{item_path}.values", text, RULE)
+                yield forbidden(f"{item_path}.values", text, RULE)
         else:
-            yield outcome.invalid(f"{item_path}.operator", operator, "not a valid selector operator", RULE)
+            yield invalid(f"{item_path}.operator", operator, "not a valid selector operator", RULE)
 
 
-def _rule(rule: Raw, path: str) -> Iterator[outcome.FieldError]:
+def _rule(rule: Raw, path: str) -> Iterator[FieldError]:
     operations = rule.get("operations") or ()
     if not operations:
-        yield outcome.required(f"{path}.operations", rule=RULE)
+        yield required(f"{path}.operations", rule=RULE)
     if len(operations) > 1 and "*" in operations:
-        yield outcome.invalid(
+        yield invalid(
             f"{path}.operations", list(operations), "if '*' is present, must not specify other operations", RULE
         )
     for index, operation in enumerate(operations):
         if operation not in _OPERATIONS:
-            yield outcome.not_supported(f"{path}.operations[{index}]", str(operation), _OPERATIONS, RULE)
+            yield not_supported(f"{path}.operations[{index}]", str(operation), _OPERATIONS, RULE)
     yield from _list_errors(rule.get("apiGroups") or (), f"{path}.apiGroups", "API groups")
     yield from _list_errors(rule.get("apiVersions") or (), f"{path}.apiVersions", "API versions")
     for index, version in enumerate(rule.get("apiVersions") or ()):
         if not version:
-            yield outcome.required(f"{path}.apiVersions[{index}]", rule=RULE)
+            yield required(f"{path}.apiVersions[{index}]", rule=RULE)
     yield from _resource_names(rule.get("resources") or (), f"{path}.resources")
     scope = rule.get("scope")
     if scope is not None and scope not in ("*", "Cluster", "Namespaced"):
-        yield outcome.not_supported(f"{path}.scope", str(scope), ("*", "Cluster", "Namespaced"), RULE)
+        yield not_supported(f"{path}.scope", str(scope), ("*", "Cluster", "Namespaced"), RULE)
 
 
-def _list_errors(values: Sequence[str], path: str, word: str) -> Iterator[outcome.FieldError]:
+def _list_errors(values: Sequence[str], path: str, word: str) -> Iterator[FieldError]:
     if not values:
-        yield outcome.required(path, rule=RULE)
+        yield required(path, rule=RULE)
     if len(values) > 1 and "*" in values:
-        yield outcome.invalid(path, list(values), f"if '*' is present, must not specify other {word}", RULE)
+        yield invalid(path, list(values), f"if '*' is present, must not specify other {word}", RULE)
 
 
-def _resource_names(resources: Sequence[str], path: str) -> Iterator[outcome.FieldError]:
+def _resource_names(resources: Sequence[str], path: str) -> Iterator[FieldError]:
     if not resources:
-        yield outcome.required(path, rule=RULE)
+        yield required(path, rule=RULE)
     yield from _subresources(resources, path)
     if len(resources) > 1 and "*/*" in resources:
-        yield outcome.invalid(path, list(resources), "if '*/*' is present, must not specify other resources", RULE)
+        yield invalid(path, list(resources), "if '*/*' is present, must not specify other resources", RULE)
     plain = [resource != "*" for resource in resources if resource and "/" not in resource]
     if "*" in resources and plain[-1]:
         text = "if '*' is present, must not specify other resources without subresources"
-        yield outcome.invalid(path, list(resources), text, RULE)
+        yield invalid(path, list(resources), text, RULE)
 
 
-def _subresources(resources: Sequence[str], path: str) -> Iterator[outcome.FieldError]:
+def _subresources(resources: Sequence[str], path: str) -> Iterator[FieldError]:
     all_subs: set[str] = set()
     all_resources: set[str] = set()
     for index, resource in enumerate(resources):
         name, slash, sub = resource.partition("/")
         if not resource:
-            yield outcome.required(f"{path}[{index}]", rule=RULE)
+            yield required(f"{path}[{index}]", rule=RULE)
             continue
         if not slash:
             continue
         if name in all_subs:
             text = f"if '{name}/*' is present, must not specify {resource}"
-            yield outcome.invalid(f"{path}[{index}]", resource, text, RULE)
+            yield invalid(f"{path}[{index}]", resource, text, RULE)
         if sub in all_resources:
             text = f"if '*/{sub}' is present, must not specify {resource}"
-            yield outcome.invalid(f"{path}[{index}]", resource, text, RULE)
+            yield invalid(f"{path}[{index}]", resource, text, RULE)
         if sub == "*":
             all_subs.add(name)
         if name == "*":
             all_resources.add(sub)
 
 
-def _binding(spec: Raw, server: outcome.Server, *, mutating: bool) -> Iterator[outcome.FieldError]:
+def _binding(spec: Raw, server: Server, *, mutating: bool) -> Iterator[FieldError]:
     name = str(spec.get("policyName") or "")
     if not name:
-        yield outcome.required("spec.policyName", rule=RULE)
+        yield required("spec.policyName", rule=RULE)
     else:
         for fault in subdomain_faults(name):
-            yield outcome.invalid("spec.policyName", name, fault, RULE)
+            yield invalid("spec.policyName", name, fault, RULE)
     yield from _param_ref(spec.get("paramRef"), "spec.paramRef")
     resources = spec.get("matchResources")
     if resources is not None:
@@ -377,41 +377,39 @@ def _binding(spec: Raw, server: outcome.Server, *, mutating: bool) -> Iterator[o
         yield from _actions(spec.get("validationActions") or (), "spec.validationActions", server)
 
 
-def _param_ref(reference: Raw | None, path: str) -> Iterator[outcome.FieldError]:
+def _param_ref(reference: Raw | None, path: str) -> Iterator[FieldError]:
     if reference is None:
         return
     name, selector = str(reference.get("name") or ""), reference.get("selector")
     if name and selector is not None:
-        yield outcome.forbidden(f"{path}.name", "name and selector are mutually exclusive", RULE)
+        yield forbidden(f"{path}.name", "name and selector are mutually exclusive", RULE)
     if selector is not None:
         yield from _selector(selector, f"{path}.selector")
         if name:
-            yield outcome.forbidden(f"{path}.selector", "name and selector are mutually exclusive", RULE)
+            yield forbidden(f"{path}.selector", "name and selector are mutually exclusive", RULE)
     if not name and selector is None:
-        yield outcome.required(path, "one of name or selector must be specified", RULE)
+        yield required(path, "one of name or selector must be specified", RULE)
     action = reference.get("parameterNotFoundAction")
     if not action:
-        yield outcome.required(f"{path}.parameterNotFoundAction", rule=RULE)
+        yield required(f"{path}.parameterNotFoundAction", rule=RULE)
     elif action not in ("Allow", "Deny"):
-        yield outcome.not_supported(
-            f"{path}.parameterNotFoundAction", str(action), ("Deny", "Allow"), RULE, in_order=True
-        )
+        yield not_supported(f"{path}.parameterNotFoundAction", str(action), ("Deny", "Allow"), RULE, in_order=True)
 
 
-def _actions(actions: Sequence[str], path: str, server: outcome.Server) -> Iterator[outcome.FieldError]:
+def _actions(actions: Sequence[str], path: str, server: Server) -> Iterator[FieldError]:
     seen: set[str] = set()
     for index, action in enumerate(actions):
         if action not in ("Audit", "Deny", "Warn"):
-            yield outcome.not_supported(f"{path}[{index}]", str(action), ("Audit", "Deny", "Warn"), RULE)
+            yield not_supported(f"{path}[{index}]", str(action), ("Audit", "Deny", "Warn"), RULE)
         if action in seen:
-            yield outcome.duplicate(f"{path}[{index}]", str(action), RULE)
+            yield duplicate(f"{path}[{index}]", str(action), RULE)
         seen.add(action)
     if {"Deny", "Warn"} <= seen:
         text = (
             "must not contain both Deny and Warn (repeating the same validation failure information in the API "
             "response and headers serves no purpose)"
         )
-        yield outcome.invalid(path, list(actions), text, RULE)
+        yield invalid(path, list(actions), text, RULE)
     if not seen:
         text = "" if server.has_change("policy/actions-required") else "at least one validation action is required"
-        yield outcome.required(path, text, RULE)
+        yield required(path, text, RULE)

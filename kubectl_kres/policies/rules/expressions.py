@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.decoding import table
 from kubectl_kres.policies.cel.base import values
 from kubectl_kres.policies.cel.base.types import BOOL, DYN, NULL, STRING, Type, list_type, parse_type

@@ -11,7 +11,8 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Finding, Refusal, Server, StatusCause
+from kubectl_kres.admission.base.outcome import Finding, Refusal, StatusCause
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.decoding import unknown_fields
 from kubectl_kres.policies.cel.base.values import (
     TYPED,
@@ -23,9 +24,9 @@ from kubectl_kres.policies.cel.base.values import (
     TypedStruct,
     is_list,
 )
-from kubectl_kres.policies.rules import patches
+from kubectl_kres.policies.rules.apply_configuration import CannotApply, merge_configuration
 from kubectl_kres.policies.rules.expressions import OBJECT, PATCHES, Evaluation, OutOfBudget, names_of
-from kubectl_kres.policies.rules.patches import CannotApply, CannotPatch, TestFailed
+from kubectl_kres.policies.rules.json_patch import CannotPatch, TestFailed, apply_operations
 from kubectl_kres.policies.rules.policy import BoundPolicy, ConfigurationError, Policy, RequestContext, name_of
 from kubectl_kres.policies.rules.request import Request, match_request
 from kubectl_kres.policies.rules.resources import canonical_object, draft_of, undecodable
@@ -292,7 +293,7 @@ class MutationRun:
         if mistakes:
             raise _MutationError("type mismatch: " + "\n".join(mistakes))
         try:
-            merged = patches.merge_configuration(canonical, as_json(value))
+            merged = merge_configuration(canonical, as_json(value))
         except CannotApply as fault:
             raise _MutationError(f"error applying patch: {fault}") from None
         kind, version = str(canonical.get("kind", "")), str(canonical.get("apiVersion", "v1"))
@@ -305,7 +306,7 @@ class MutationRun:
     def _apply_json_patch(self, canonical: Raw, value: Any) -> Raw:
         operations = [_operation(item, self.server) for item in value]
         try:
-            document = patches.apply_operations(canonical, operations)
+            document = apply_operations(canonical, operations)
         except TestFailed:
             return canonical
         except CannotPatch as fault:

@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
+from functools import reduce
 from typing import Any
+
+from kubectl_kres.model.objects import mapping
+from kubectl_kres.model.workload_kinds import WORKLOADS
 
 Raw = dict[str, Any]
 
@@ -30,17 +34,10 @@ def with_defaults(raw: Mapping[str, Any]) -> Raw:
 
 def template_of(raw: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return where metadata and spec of the pod stand."""
-    kind = raw.get("kind")
-    if kind == "Pod":
-        return raw
-    if kind == "PodTemplate":
-        return raw.get("template") or {}
-    spec = raw.get("spec") or {}
-    if kind == "CronJob":
-        spec = (spec.get("jobTemplate") or {}).get("spec") or {}
-    elif kind not in ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"):
+    kind = str(raw.get("kind"))
+    if kind != "Pod" and kind not in WORKLOADS:
         return None
-    return spec.get("template") or {}
+    return reduce(mapping, WORKLOADS[kind].template if kind in WORKLOADS else (), raw)
 
 
 def containers_of(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -145,7 +142,7 @@ def _volume(volume: Raw) -> None:
     for key in ("secret", "configMap", "downwardAPI", "projected"):
         if volume.get(key) is not None:
             volume[key].setdefault("defaultMode", _FILE_MODE)
-    _of_old_kinds(volume)
+    _default_old_volume(volume)
     if volume.get("hostPath") is not None:
         volume["hostPath"].setdefault("type", "")
     _sources(volume)
@@ -165,7 +162,7 @@ _OF_VOLUMES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def _of_old_kinds(volume: Raw) -> None:
+def _default_old_volume(volume: Raw) -> None:
     for key, defaults in _OF_VOLUMES.items():
         if volume.get(key) is not None:
             for name, value in defaults.items():

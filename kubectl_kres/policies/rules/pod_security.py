@@ -1,21 +1,19 @@
-"""Pod Security: which level a namespace asks for, and what is said of a pod. Source: k8s.io/pod-security-admission.
+"""Pod Security: which level a namespace asks for, its checks by version, and what is said of a pod.
 
-The checks of the Pod Security Standards and the versions from which each form of them holds.
-
-The security contexts that a Pod Security level asks for, with as little change as possible.
-
-Source: k8s.io/pod-security-admission/policy/check_*.go.
+Source: k8s.io/pod-security-admission.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
 
-from kubectl_kres.admission.base.outcome import FieldError, Finding, Refusal, invalid, invalid_object
+from kubectl_kres.admission.base.field_errors import FieldError, invalid
+from kubectl_kres.admission.base.outcome import Finding, Refusal, invalid_object
+from kubectl_kres.model.admission_objects import POD_SECURITY, POD_SECURITY_LEVEL
 from kubectl_kres.policies.rules import pod_security_checks as checks
 from kubectl_kres.policies.rules.objects import template_of
 from kubectl_kres.policies.rules.pod_security_checks import StandardCheck, Violation, unless_windows, user_namespace
@@ -23,165 +21,6 @@ from kubectl_kres.policies.rules.request import Request, Review
 from kubectl_kres.provenance.journal import Source
 
 Raw = Mapping[str, Any]
-
-_SECCOMP = frozenset({"RuntimeDefault", "Localhost"})
-#: What the level baseline lets containers add to their capabilities.
-_ADDED = frozenset({
-    "AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP",
-    "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
-})  # fmt: skip
-
-
-def compliant_spec(spec: Raw, level: str, kept: Collection[str] = ()) -> dict[str, Any]:
-    """Return the spec of a pod with contexts that keep to the level; those of the containers ``kept`` stay.
-
-    Volumes, ports, sysctls and the host's namespaces stay as they are: nobody but their author knows what to do.
-    """
-    pod_context = _drop_forbidden_fields(spec.get("securityContext") or {}, level)
-    if level == "restricted":
-        pod_context = {key: value for key, value in pod_context.items() if (key, value) != ("runAsNonRoot", False)}
-    groups = {
-        key: [
-            container
-            if container.get("name") in kept
-            else {**container, "securityContext": _context(container.get("securityContext") or {}, pod_context, level)}
-            for container in spec[key]
-        ]
-        for key in ("initContainers", "containers")
-        if spec.get(key) is not None
-    }
-    return {**spec, **groups, "securityContext": pod_context}
-
-
-def context_patch(old: Raw, new: Raw) -> dict[str, Any]:
-    """Return what a strategic merge patch of the pod's spec has to say to make ``new`` of ``old``; empty: nothing."""
-    patch: dict[str, Any] = {}
-    if change := _difference(old.get("securityContext") or {}, new.get("securityContext") or {}):
-        patch["securityContext"] = change
-    for key in ("initContainers", "containers"):
-        items = [
-            {"name": after.get("name", ""), "securityContext": change}
-            for before, after in zip(old.get(key) or (), new.get(key) or (), strict=True)
-            if (change := _difference(before.get("securityContext") or {}, after.get("securityContext") or {}))
-        ]
-        if items:
-            patch[key] = items
-    return patch
-
-
-def merged_spec(spec: Raw, patch: Raw) -> dict[str, Any]:
-    """Return the spec of a pod with such a patch merged into it: containers by name, null takes a field out."""
-    result = {**spec}
-    if "securityContext" in patch:
-        result["securityContext"] = _merge_maps(spec.get("securityContext") or {}, patch["securityContext"])
-    for key in ("initContainers", "containers"):
-        changes = {item.get("name", ""): item["securityContext"] for item in patch.get(key, ())}
-        if changes:
-            result[key] = [
-                {
-                    **item,
-                    "securityContext": _merge_maps(item.get("securityContext") or {}, changes[item.get("name", "")]),
-                }
-                if item.get("name") in changes
-                else item
-                for item in spec.get(key) or ()
-            ]
-    return result
-
-
-def _merge_maps(old: Raw, change: Raw) -> dict[str, Any]:
-    result = {**old}
-    for key, value in change.items():
-        if value is None:
-            result.pop(key, None)
-        elif isinstance(value, Mapping):
-            result[key] = _merge_maps(old.get(key) or {}, value)
-        else:
-            result[key] = value
-    return result
-
-
-def _difference(old: Raw, new: Raw) -> dict[str, Any]:
-    change: dict[str, Any] = {}
-    for key in (*new, *(key for key in old if key not in new)):
-        before, after = old.get(key), new.get(key)
-        if before == after:
-            continue
-        if isinstance(before, Mapping) and isinstance(after, Mapping):
-            change[key] = _difference(before, after)
-        else:
-            change[key] = after
-    return change
-
-
-def context_changes(old: Raw, new: Raw) -> str:
-    """Return in words what a context has to set and to leave out; empty: nothing."""
-    was, now = old.get("securityContext") or {}, new.get("securityContext") or {}
-    texts = dict(_list_leaves(now))
-    texts_found = [f"{path} {text}" for path, text in texts.items() if dict(_list_leaves(was)).get(path) != text]
-    gone = [f"{path} {text}" for path, text in _list_leaves(was) if path not in texts]
-    return " and ".join(
-        filter(
-            None,
-            (f"set {join_words(texts_found)}" if texts_found else "", f"take out {join_words(gone)}" if gone else ""),
-        )
-    )
-
-
-def _list_leaves(context: Raw, path: str = "") -> Iterator[tuple[str, str]]:
-    for key, value in context.items():
-        item_path = f"{path}.{key}" if path else key
-        if isinstance(value, Mapping):
-            yield from _list_leaves(value, item_path)
-        elif isinstance(value, list):
-            yield item_path, f"[{', '.join(map(str, value))}]"
-        elif value is not None:
-            yield item_path, str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _context(context: Raw, pod_context: Raw, level: str) -> Raw:
-    result = _drop_forbidden_fields(context, level)
-    if level != "restricted":
-        return result
-    capabilities = dict(result.get("capabilities") or {})
-    if "ALL" not in (capabilities.get("drop") or ()):
-        capabilities["drop"] = ["ALL"]
-    result |= {"allowPrivilegeEscalation": False, "capabilities": capabilities}
-    if result.get("runAsNonRoot") is not True and not (
-        result.get("runAsNonRoot") is None and pod_context.get("runAsNonRoot")
-    ):
-        result["runAsNonRoot"] = True
-    if not result.get("seccompProfile") and not pod_context.get("seccompProfile"):
-        result["seccompProfile"] = {"type": "RuntimeDefault"}
-    return result
-
-
-def _drop_forbidden_fields(context: Raw, level: str) -> dict[str, Any]:
-    """Without what the level forbids."""
-    result = dict(context)
-    if result.get("privileged"):
-        del result["privileged"]
-    if result.get("procMount") not in {None, "Default"}:
-        del result["procMount"]
-    if level == "restricted" and result.get("runAsUser") == 0:
-        del result["runAsUser"]
-    if (result.get("seccompProfile") or {}).get("type") not in {None, *_SECCOMP}:
-        del result["seccompProfile"]
-    if (result.get("windowsOptions") or {}).get("hostProcess"):
-        del result["windowsOptions"]
-    capabilities = result.get("capabilities") or {}
-    allowed = {"NET_BIND_SERVICE"} if level == "restricted" else _ADDED
-    additions = [name for name in capabilities.get("add") or () if name in allowed]
-    if len(additions) < len(capabilities.get("add") or ()):
-        rest = {key: value for key, value in capabilities.items() if key != "add"}
-        result["capabilities"] = {**rest, **({"add": additions} if additions else {})}
-    return result
-
-
-def join_words(texts: Sequence[str]) -> str:
-    """Return ``a, b and c``."""
-    return f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else "".join(texts)
-
 
 __all__ = [
     "CHECKS",
@@ -269,7 +108,6 @@ CHECKS: tuple[StandardCheck, ...] = (
 
 Mode = Literal["enforce", "audit", "warn"]
 MODES: tuple[Mode, ...] = ("enforce", "audit", "warn")
-_PREFIX = "pod-security.kubernetes.io/"
 _LEVELS = ("privileged", "baseline", "restricted")
 _VERSION = re.compile(r"v1\.([0-9]|[1-9][0-9]*)", re.ASCII)
 _IGNORED = {"exec", "attach", "binding", "eviction", "log", "portforward", "proxy", "status"}
@@ -307,7 +145,7 @@ def parse_enforced_levels(labels: Mapping[str, str] | None) -> EnforcedLevels:
     minors: dict[str, int | None] = {}
     good = set()
     for mode in MODES:
-        key = _PREFIX + mode
+        key = POD_SECURITY + mode
         if key in labels:
             if labels[key] in _LEVELS:
                 levels[mode] = labels[key]
@@ -324,8 +162,8 @@ def parse_enforced_levels(labels: Mapping[str, str] | None) -> EnforcedLevels:
                 detail = 'must be "latest" or "v1.x"'
                 faults.append(invalid(f"metadata.labels[{key}]", labels[key], detail, "pod-security/label"))
     result = {mode: Level(levels.get(mode, "privileged"), minors.get(mode)) for mode in MODES}
-    if _PREFIX + "warn" not in labels and "enforce" in good and result["enforce"].name != "privileged":
-        version = result["warn"].minor if _PREFIX + "warn-version" in labels else result["enforce"].minor
+    if POD_SECURITY + "warn" not in labels and "enforce" in good and result["enforce"].name != "privileged":
+        version = result["warn"].minor if POD_SECURITY + "warn-version" in labels else result["enforce"].minor
         result["warn"] = Level(result["enforce"].name, version)
     return EnforcedLevels(result["enforce"], result["audit"], result["warn"], tuple(faults))
 
@@ -363,7 +201,7 @@ def review(request: Request, namespace: Mapping[str, Any], server_minor: int) ->
         return Review()
     standard = parse_enforced_levels((namespace.get("metadata") or {}).get("labels"))
     if standard.privileged and not standard.faults:
-        return Review(audit={_PREFIX + "enforce-policy": "privileged:latest"} if is_pod else {})
+        return Review(audit={POD_SECURITY + "enforce-policy": "privileged:latest"} if is_pod else {})
     if not is_pod and not standard.faults and standard.warn.name == standard.audit.name == "privileged":
         return Review()
     if is_pod and request.operation == "UPDATE" and not _significant(request.object or {}, request.old or {}):
@@ -378,16 +216,16 @@ def _review_standard(
     if standard.faults:
         texts = [str(fault) for fault in standard.faults]
         shown = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-        audit[_PREFIX + "error"] = f"Failed to parse policy: {shown}"
+        audit[POD_SECURITY + "error"] = f"Failed to parse policy: {shown}"
     refusals: tuple[Refusal, ...] = ()
     if enforce:
-        audit[_PREFIX + "enforce-policy"] = str(standard.enforce)
+        audit[POD_SECURITY + "enforce-policy"] = str(standard.enforce)
         result = violations(standard.enforce, pod, server_minor)
         if result:
             refusals = (_refusal(request, standard.enforce, result),)
     audited = violations(standard.audit, pod, server_minor)
     if audited:
-        audit[_PREFIX + "audit-violations"] = f'would violate PodSecurity "{standard.audit}": {detail(audited)}'
+        audit[POD_SECURITY + "audit-violations"] = f'would violate PodSecurity "{standard.audit}": {detail(audited)}'
     warned = () if refusals else violations(standard.warn, pod, server_minor)
     warnings = (f'would violate PodSecurity "{standard.warn}": {detail(warned)}',) if warned else ()
     return Review(refusals, warnings, audit)
@@ -395,7 +233,7 @@ def _review_standard(
 
 def _refusal(request: Request, level: Level, violations: Sequence[Violation]) -> Refusal:
     text = f'violates PodSecurity "{level}": {detail(violations)}'
-    source = Source("Namespace", request.namespace, field=f"metadata.labels[{_PREFIX}enforce]")
+    source = Source("Namespace", request.namespace, field=f"metadata.labels[{POD_SECURITY_LEVEL}]")
     findings = tuple(
         Finding(text, RULE, violation.path, observed=violation.detail, expected=violation.expected, source=source)
         for violation in violations

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.policies.cel.libraries.strings import go_quoted
+from kubectl_kres.go_text import quote
 from kubectl_kres.policies.rules.objects import containers_of
 
 Raw = Mapping[str, Any]
@@ -95,7 +95,7 @@ def app_armor(metadata: Raw, spec: Raw) -> Violation | None:
 
     pod, names = bad(spec), container_names(spec, bad)
     annotations = sorted(
-        f"{key}={go_quoted(value)}"
+        f"{key}={quote(value)}"
         for key, value in (metadata.get("annotations") or {}).items()
         if key.startswith("container.apparmor.security.beta.kubernetes.io/")
         and value
@@ -265,7 +265,7 @@ def seccomp_annotations(metadata: Raw, spec: Raw) -> Violation | None:
     ]
     wrong = sorted(
         {
-            f"{key}={go_quoted(annotations[key])}"
+            f"{key}={quote(annotations[key])}"
             for key in keys
             if key in annotations
             and annotations[key] not in ("runtime/default", "docker/default")

@@ -1,8 +1,5 @@
-"""An admission policy with its bindings, compiled; where its parameters are found.
-
-Webhooks that would be asked about a request: by rules, selectors and conditions. What they say is not known.
-
-The parameters of a policy, out of what was read.
+"""What is asked about a request: policies with bindings and parameters, compiled, and webhooks, whose answers are not
+known.
 """
 
 from __future__ import annotations
@@ -14,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.admission_objects import is_secret
 from kubectl_kres.model.kinds import BY_KIND, always_served
 from kubectl_kres.policies.cel.base.values import PER_CALL, NotComputed

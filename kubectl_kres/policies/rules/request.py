@@ -1,8 +1,5 @@
-"""A request as admission plugins receive it, and their answers.
-
-Which requests a policy, a binding or a webhook is about. Source: apiserver admission/plugin/policy/matching.
-
-The NamespaceLifecycle plugin: nothing is created in a namespace that is missing or going away.
+"""A request as admission plugins receive it: which policies, bindings and webhooks it concerns, their answers, and
+NamespaceLifecycle. Source: apiserver admission/plugin/policy/matching.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""A pod's quantities between the whole object and the draft that the engine of LimitRanges and quotas works on.
-
-An object as the server holds it once it is decoded: without fields it does not know, and without empty values.
+"""The two forms of an object for plugins: whole, as expressions see it once decoded, and the draft that LimitRanges and
+quotas work on.
 
 Expressions see it so: ``has(object.spec.hostNetwork)`` is false for a pod that says false. Source: the tags of
 k8s.io/api types; apimachinery pkg/runtime/converter.go, which fills in what expressions see.
@@ -13,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kubectl_kres.admission.base.draft import Draft, Slot, draft_pod
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.decoding import first_mistyped, first_unparsable, table, with_known_strategy
 from kubectl_kres.admission.limitrange import ANNOTATION
 from kubectl_kres.admission.pod.defaulting import default_pod

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kubectl_kres.admission.base.outcome import FieldError, forbidden, invalid, not_supported, number, required
+from kubectl_kres.admission.base.field_errors import FieldError, forbidden, invalid, not_supported, number, required
 from kubectl_kres.admission.structure.security_structure import APP_ARMOR
 
 Raw = Mapping[str, Any]

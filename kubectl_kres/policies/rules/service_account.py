@@ -1,8 +1,7 @@
-"""The ServiceAccount plugin: the account has to exist; its token and pull secrets go into the pod.
+"""The server's own mutating plugins on a whole pod: the ServiceAccount with its token and pull secrets, and what an
+update keeps.
 
 Source: kubernetes plugin/pkg/admission/serviceaccount/admission.go.
-
-The mutating plugins of the server itself, on a whole pod; and what an update of a part of it keeps.
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.admission import limitrange as limitrange_admission
-from kubectl_kres.admission.base.outcome import Refusal, Server
+from kubectl_kres.admission.base.outcome import Refusal
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.pod.defaulting import SYSTEM_PRIORITIES, check_priority, set_overhead, set_priority
 from kubectl_kres.admission.request.new_pod import Policies

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.base.outcome import Finding, Refusal, Server, StatusCause
+from kubectl_kres.admission.base.outcome import Finding, Refusal, StatusCause
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.go_text import as_json
 from kubectl_kres.policies.cel.base.values import NotComputed
 from kubectl_kres.policies.cel.libraries.strings import trim
 from kubectl_kres.policies.rules import expressions
@@ -168,10 +169,7 @@ def _audit_annotations(failures: Sequence[Raw], server: Server) -> dict[str, str
     if not failures:
         return {}
     texts = failures[:_MOST_FAILURES] if server.has_change("policy/every-audit-failure") else failures[:1]
-    text = json.dumps(list(texts), separators=(",", ":"), ensure_ascii=False)
-    for char, escaped in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")):
-        text = text.replace(char, escaped)
-    return {"validation.policy.admission.k8s.io/validation_failure": text}
+    return {"validation.policy.admission.k8s.io/validation_failure": as_json(list(texts))}
 
 
 def _convert_request(request_seen: Request, original: Request) -> Request:

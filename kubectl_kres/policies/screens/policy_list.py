@@ -36,14 +36,14 @@ def _rows(session: Session, namespace: str) -> ListRows:
 def _effect_sign(row: _Row) -> tuple[str, Tone]:
     """``x``: pods that are there would be refused; ``!``: they differ from it, or it is not computed."""
     effect = row.effect
-    if effect.faults or any(other.refused for other in effect.others):
+    if effect.faults or any(other.refused for other in effect.failing):
         return "x", "bad"
-    return ("!", "warn") if effect.others or effect.unknown else ("", "")
+    return ("!", "warn") if effect.failing or effect.unknown else ("", "")
 
 
 def _pods(row: _Row) -> str:
     effect = row.effect
-    return "?" if effect.unknown else f"{effect.met}/{effect.pods}" if effect.pods else "-"
+    return "?" if effect.unknown else f"{effect.passing}/{effect.pods}" if effect.pods else "-"
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:

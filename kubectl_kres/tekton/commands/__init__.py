@@ -8,4 +8,5 @@ SYSTEM = CliSystem(
     "tekton",
     explainer=("kubectl_kres.tekton.commands.explain_pipeline", "PipelineExplainer"),
     explanations=(("kubectl_kres.tekton.reports.pipeline", "PipelineExplanation"),),
+    parts=(("kubectl_kres.tekton.reports.part", "TektonPart"), ("kubectl_kres.tekton.reports.part", "MergedLimit")),
 )

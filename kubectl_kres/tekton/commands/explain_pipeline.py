@@ -42,52 +42,48 @@ class PipelineExplainer(Explainer):
         if options.question:
             raise UsageError(f"--for asks about a pod, not about {subject.ref}", hint="-c TASK shows one task in full")
         try:
-            pipeline_explanation = explain_pipeline(batch.store, subject, batch.options)
-            shown = (
-                narrow_to_task(pipeline_explanation, options.container) if options.container else pipeline_explanation
-            )
+            run = explain_pipeline(batch.store, subject, batch.options)
+            shown = narrow_to_task(run, options.container) if options.container else run
         except KresError as error:
             run_summary.add_error(error)
             return
         row = batch.many and not (options.steps or options.container)
-        report = shown if options.output in DOCUMENTS else pipeline_explanation
+        report = shown if options.output in DOCUMENTS else run
         if options.output == "brief":
             more = explain_command(options, subject.ref, subject.file)
             yield (
-                ObjectAnswer(
-                    subject, report, self.page.brief(render.brief(pipeline_explanation, more, batch.options.now))
-                ),
+                ObjectAnswer(subject, report, self.page.brief(render.brief(run, more, batch.options.now))),
                 None,
             )
         elif row:
             in_table = options.output in {"text", "wide"}
-            cells = render.row_of(pipeline_explanation, batch.options.now) if in_table else None
-            yield ObjectAnswer(subject, report, row=cells), pipeline_explanation.verdict
+            cells = render.row_of(run, batch.options.now) if in_table else None
+            yield ObjectAnswer(subject, report, row=cells), run.verdict
         else:
             yield (
                 ObjectAnswer(
                     subject,
                     report,
-                    partial(_render_pipeline, self.page, pipeline_explanation, now=batch.options.now, many=batch.many),
+                    partial(_render_pipeline, self.page, run, now=batch.options.now, many=batch.many),
                 ),
                 None,
             )
-        refused = is_negative(pipeline_explanation.verdict)
-        run_summary.note_condition("admitted", not refused, complete=pipeline_explanation.complete)
-        state = pipeline_explanation.run_state
+        refused = is_negative(run.verdict)
+        run_summary.note_condition("admitted", not refused, complete=run.complete)
+        state = run.run_state
         for word, reached in (("exist", is_there), ("ready", is_ready)):
-            yes = reached(pipeline_explanation.verdict, state, None)
-            run_summary.note_condition(word, yes, complete=pipeline_explanation.complete)
+            yes = reached(run.verdict, state, None)
+            run_summary.note_condition(word, yes, complete=run.complete)
         negative = options.exit_code and (refused or waits_or_fails(state))
-        run_summary.add_answer(pipeline_explanation.unseen, complete=pipeline_explanation.complete, negative=negative)
+        run_summary.add_answer(run.unread, complete=run.complete, negative=negative)
 
 
-def _render_pipeline(page: Page, pipeline_explanation: PipelineExplanation, *, now: str, many: bool) -> list[str]:
+def _render_pipeline(page: Page, run: PipelineExplanation, *, now: str, many: bool) -> list[str]:
     options = page.options
     if not (options.whole or options.steps or options.container or options.output == "wide"):
-        return [*render.page(pipeline_explanation, now=now, color=page.color, width=page.width), *[""] * many]
+        return [*render.page(run, now=now, color=page.color, width=page.width), *[""] * many]
     lines = render.lines(
-        pipeline_explanation,
+        run,
         steps=options.steps,
         task=options.container,
         now=now,

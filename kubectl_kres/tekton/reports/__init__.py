@@ -16,8 +16,9 @@ from kubectl_kres.model.tekton_config import CONFIG_NAMES, DEFINITION, NAMESPACE
 from kubectl_kres.reports.common import system
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, RunState, Subject
-from kubectl_kres.reports.common.parts import Remedy
-from kubectl_kres.reports.common.replicas import controller
+from kubectl_kres.reports.common.owners import controller
+from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.system_parts import SystemPart
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import GROUP as TEKTON
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
@@ -44,9 +45,9 @@ def _reads(store: Store, question: system.Question) -> Iterable[ReadRequest] | N
 
 def _reads_of_object(store: Store, subject: Subject) -> tuple[ReadRequest, ...] | None:
     if subject.kind.group == TEKTON:
-        from kubectl_kres.tekton.reports.needs import tekton_needs
+        from kubectl_kres.tekton.reports.needs import pipeline_needs, tekton_needs
 
-        return tekton_needs(store, subject)
+        return (pipeline_needs if subject.ref.kind in PIPELINES else tekton_needs)(store, subject)
     pod = store.get("Pod", subject.ref.name, subject.ref.namespace) if subject.raw is None else None
     if subject.ref.kind != "Pod" or not isinstance(pod, Pod) or controller(pod)[0] != "TaskRun":
         return None
@@ -93,7 +94,7 @@ def _sentences(
 
 
 def _remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
-    if analysis.tekton is None:
+    if analysis.made_pod is None or analysis.made_pod.system != SYSTEM.name:
         return ()
     from kubectl_kres.tekton.reports.run_search import run_remedies
 
@@ -142,11 +143,11 @@ def _history(item: Any) -> system.ObjectHistory | None:
     return system.ObjectHistory(facts, tuple(failures(item, facts)) if facts else ())
 
 
-def _explain_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -> system.NamespaceRules:
+def _explain_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -> Iterable[SystemPart]:
     del namespace
     from kubectl_kres.tekton.reports.config import is_installed, merged_limits
 
-    return system.NamespaceRules(limits=merged_limits(limits) if is_installed(store) else ())
+    return merged_limits(limits) if is_installed(store) else ()
 
 
 SYSTEM = system.System(
@@ -165,7 +166,10 @@ SYSTEM = system.System(
         "StepAction": system.KindAnswers(as_sent=True),
     },
     kinds={
-        "in-lists": ("ConfigMap", "CustomResourceDefinition", "Namespace", "PipelineRun", "StepAction", "TaskRun"),
+        "in-lists": (
+            *("ConfigMap", "CustomResourceDefinition", "Namespace", "PipelineRun", "ServiceAccount", "StepAction"),
+            "TaskRun",
+        ),
         "assumed": ("ConfigMap", "CustomResourceDefinition", "Namespace"),
         "waits": ("TaskRun",),
         "runs": ("TaskRun", "PipelineRun"),

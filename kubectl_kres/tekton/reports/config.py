@@ -12,8 +12,8 @@ from kubectl_kres.model import tekton_config
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.reports.common.explanation import EvaluationOptions
-from kubectl_kres.reports.common.parts import MergedLimit
 from kubectl_kres.store.store import ReadRequest, Store
+from kubectl_kres.tekton.reports.part import MergedLimit
 from kubectl_kres.tekton.rules.base.config import TektonConfig, parse_config
 from kubectl_kres.tekton.rules.resources.container_draft import Sourced
 from kubectl_kres.tekton.rules.resources.virtual_limitrange import virtuals

@@ -6,34 +6,42 @@ The verdict on the run is made of those on its tasks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from shlex import quote
 
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import QuotaCharge, Refusal
 from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.request.new_pod import quota_request
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.provenance.journal import Assumption, Problem
+from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import (
     EvaluationOptions,
     Explanation,
     FailedRead,
+    RunState,
     Subject,
     Verdict,
     find_unread,
     not_computed,
+    waits_or_fails,
 )
-from kubectl_kres.reports.common.parts import Edit, RaiseQuota, Remedy, SetConfig
-from kubectl_kres.reports.explain.explain import build_explanation
+from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Remedy, SetConfig
+from kubectl_kres.reports.common.system import Turn, turn_of
+from kubectl_kres.reports.common.system_parts import hold, part_of
+from kubectl_kres.reports.explain.explain import build_explanation, explain
 from kubectl_kres.reports.pod.verdict import outcome_word, verdict_of, with_outcome
 from kubectl_kres.reports.remedies.commands import commands
 from kubectl_kres.reports.remedies.pod_remedy import remedies
-from kubectl_kres.reports.remedies.words import join_words, untested_remedies
+from kubectl_kres.reports.remedies.words import untested_remedies
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.needs import pipeline_needs
+from kubectl_kres.tekton.reports.part import TektonPart
 from kubectl_kres.tekton.reports.pinned_tasks import with_lacking_tasks
 from kubectl_kres.tekton.reports.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask, TaskState
 from kubectl_kres.tekton.reports.remedies.admitted_remedies import release_remedy
@@ -46,6 +54,7 @@ from kubectl_kres.tekton.reports.run_objects import existing_claims, existing_po
 from kubectl_kres.tekton.reports.run_state import run_state
 from kubectl_kres.tekton.reports.taskrun import build_analysis, pod_of, refused_outcome, refused_run, unknown_task
 from kubectl_kres.tekton.reports.world import stored_run, tekton_world
+from kubectl_kres.tekton.rules.base.problem import Problem
 from kubectl_kres.tekton.rules.base.result import MissingReference
 from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN
 from kubectl_kres.tekton.rules.controller.quota_retry import time_left, waiting_condition
@@ -60,6 +69,7 @@ from kubectl_kres.tekton.rules.pipeline.pipeline_run import (
     pipeline_run,
 )
 from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import Planned, default_pipeline_run
+from kubectl_kres.wording import join_words
 
 #: States of tasks that ask for nothing any more.
 ENDED = frozenset({"done", "failed", "skipped"})
@@ -107,8 +117,8 @@ def task_remedies(refused: Sequence[tuple[str, Explanation]]) -> tuple[Remedy, .
     """
     if len(refused) == 1:
         name, explanation = refused[0]
-        return tuple(structs.replace(remedy, text=f"task {name}: {remedy.text}") for remedy in explanation.remedies)
-    first = [(name, explanation.remedies[0]) for name, explanation in refused if explanation.remedies]
+        return tuple(structs.replace(remedy, text=f"task {name}: {remedy.text}") for remedy in explanation.fixes)
+    first = [(name, explanation.fixes[0]) for name, explanation in refused if explanation.fixes]
     if not first:
         return ()
     names: dict[str, list[str]] = {}
@@ -119,8 +129,8 @@ def task_remedies(refused: Sequence[tuple[str, Explanation]]) -> tuple[Remedy, .
         for text, task_names in names.items()
     ]
     edits = _merge_edits([edit for _, remedy in first for edit in remedy.edits])
-    whys = dict.fromkeys(remedy.why for _, remedy in first if remedy.why)
-    return (Remedy("; ".join(texts), edits, why="; ".join(whys)),)
+    whys = dict.fromkeys(remedy.no_command_reason for _, remedy in first if remedy.no_command_reason)
+    return (Remedy("; ".join(texts), edits, no_command_reason="; ".join(whys)),)
 
 
 def _merge_edits(edits: Sequence[Edit]) -> tuple[Edit, ...]:
@@ -154,7 +164,7 @@ def _faults(tasks: Sequence[PlannedTask]) -> Iterator[tuple[str, str]]:
         yield f"several tasks are named {name}", "give each task a name of its own"
     known_names = {task.name for task in tasks if not task.is_finally}
     for task in tasks:
-        if task.explanation is None and task.gap is None:
+        if task.explanation is None and task.missing is None:
             yield (
                 f"task {task.name} neither names a Task nor holds one",
                 f"give task {task.name} a taskRef or a taskSpec",
@@ -169,7 +179,7 @@ def _faults(tasks: Sequence[PlannedTask]) -> Iterator[tuple[str, str]]:
 
 def _is_retried(named: tuple[str, Explanation]) -> bool:
     """Return whether the refusal is tried again; what is final comes first."""
-    part = named[1].tekton
+    part = part_of(named[1].pod_parts, TektonPart)
     return part is not None and part.problem is not None and not part.problem.final
 
 
@@ -228,7 +238,7 @@ def _objects(pipeline_answer: PipelineAnswer, world: RunNamespace, children: Map
             for task in pipeline_answer.plan.tasks
             if task.name not in pipeline_answer.finished or _count_task_runs(task, children)
         ]
-        counted_tasks = [task for task in tasks if task.gap is None or task.gap.why not in {"custom", "nested"}]
+        counted_tasks = [task for task in tasks if task.gap is None or task.gap.reason not in {"custom", "nested"}]
         run_count = sum(_count_task_runs(planned, children) for planned in counted_tasks)
         total = sum(
             max(1 if planned.number is None else planned.number, _count_task_runs(planned, children))
@@ -342,10 +352,14 @@ def explain_pipeline(store: Store, subject: Subject, options: EvaluationOptions)
         result = structs.replace(result, finished=names, peaks=(), assistants=(), claims=())
     tasks = tuple(_task(store, subject, options, task, result, children) for task in result.plan.tasks)
     verdict, remedy = _with_claims_and_assistants(store, subject, run, result, world, tasks)
+    turn = None if has_ended(run) else turn_of(store, subject)
+    if turn is not None and turn.state is not None:
+        waiting_status = ""
+        remedy = remedy or (turn.fixes if verdict.allowed is True else ())
     if waiting_status and not remedy and verdict.allowed is True:
-        remedy = (release_remedy(store, subject.ref, waiting_status, stored=subject.raw is None),)
+        remedy = (release_remedy(store, subject.ref, waiting_status, run, stored=subject.raw is None),)
     if (reason := _failure(run)) is not None and not remedy:
-        remedy = _of_failed(tasks, f"start a new run: this one has failed{reason} and nothing revives it")
+        remedy = _remedies_of_failed(tasks, f"start a new run: this one has failed{reason} and nothing revives it")
     time = parse_api_time(options.now)
     left = time_left(run, time, world.config.timeout_minutes) if time is not None and not has_ended(run) else None
     gaps = dict.fromkeys(
@@ -376,8 +390,37 @@ def explain_pipeline(store: Store, subject: Subject, options: EvaluationOptions)
             for run_object in pipeline_steps(run, result, world)
             if run_object.object.kind == "PersistentVolumeClaim"
         ),
-        run_state(store, run, options.now) if subject.raw is None and subject.ref.kind == "PipelineRun" else None,
+        _state_of_run(store, run, options, turn, stored=subject.raw is None)
+        if subject.ref.kind == "PipelineRun"
+        else None,
+        hold(turn.part) if turn is not None and turn.part is not None else {},
     )
+
+
+def _state_of_run(
+    store: Store, run: PipelineRun, options: EvaluationOptions, turn: Turn | None, *, stored: bool
+) -> RunState | None:
+    """Return the state; where a task stops the run, with the first fix of that task's own page, and its command.
+
+    ``turn``: why it waits for its turn. Of a file there is no other state.
+    """
+    if turn is not None and turn.state is not None:
+        return turn.state
+    if not stored:
+        return None
+    state, space = run_state(store, run, options.now), run.metadata.namespace
+    if not waits_or_fails(state):
+        return state
+    for child in run.status.child_references or ():
+        task_run = store.get("TaskRun", child.name, space) if child.kind == "TaskRun" else None
+        if task_run is None or run_state(store, task_run, options.now) != state:
+            continue
+        ref = ObjectRef("TaskRun", child.name, space)
+        fixes = explain(store, Subject(ref, BY_KIND["TaskRun"]), options).fixes
+        fix = fixes[0].text if fixes else state.next
+        page = f"kubectl kres explain taskrun/{quote(child.name)} -n {quote(space)}"
+        return structs.replace(state, next=f"task {child.pipeline_task_name}: {fix} (all of it: {page})")
+    return state
 
 
 def _with_claims_and_assistants(
@@ -399,6 +442,8 @@ def _with_claims_and_assistants(
         return verdict_of(own_outcomes), claim_remedies(store, subject, claims, world.policies, world.server)
     problems = (result.plan.problem,) if result.plan.problem is not None else ()
     verdict, remedy = evaluate_pipeline(problems, result.plan.cycle, tasks)
+    if problems and problems[0].rule == "tekton/unknown-pipeline-task":
+        remedy = untested_remedies(tuple(_meant_tasks(run, [task.name for task in tasks])))
     remedy = tuple(_with_commands(store, found_remedy) for found_remedy in remedy)
     if world.config.by_operator:
         remedy = tuple(
@@ -417,6 +462,16 @@ def _with_claims_and_assistants(
     return structs.replace(verdict, others=(*verdict.others, beside.message, *beside.others)), (*both, *remedy[1:])
 
 
+def _meant_tasks(run: PipelineRun, names: Sequence[str]) -> Iterator[str]:
+    """Yield, for each task that the Pipeline does not have, the one whose name is nearest, else all names."""
+    for entry in run.spec.task_run_specs or ():
+        wrong = entry.pipeline_task_name
+        if wrong in names:
+            continue
+        near = get_close_matches(wrong, names, 1)
+        yield f"name task {near[0] if near else ' or '.join(names)} instead of {wrong} in taskRunSpecs of a new run"
+
+
 def _with_commands(store: Store, remedy: Remedy) -> Remedy:
     """Return the edits of several tasks with the commands for those of Tekton's configuration."""
     own_edits = [edit for edit in remedy.edits if isinstance(edit, SetConfig)]
@@ -432,7 +487,7 @@ def _join_remedies(first: Remedy, second: Remedy) -> Remedy:
     if set(second.commands) <= set(first.commands) and second.edits == first.edits[: len(second.edits)]:
         return first
     more = [command for command in second.commands if command not in first.commands]
-    reason = "; ".join(dict.fromkeys(filter(None, (first.why, second.why))))
+    reason = "; ".join(dict.fromkeys(filter(None, (first.no_command_reason, second.no_command_reason))))
     return Remedy(f"{first.text}; {second.text}", (*first.edits, *second.edits), (*first.commands, *more), reason)
 
 
@@ -457,12 +512,12 @@ def _not_stored(
         remedy,
         refusals[0],
         assumptions=_assumptions(store, subject, options),
-        unseen=failed_reads,
+        unread=failed_reads,
         complete=not any(failed_read.required for failed_read in failed_reads),
     )
 
 
-def _of_failed(tasks: Sequence[PlannedTask], anew: str) -> tuple[Remedy, ...]:
+def _remedies_of_failed(tasks: Sequence[PlannedTask], anew: str) -> tuple[Remedy, ...]:
     """Return what to change before the next run, for tasks that have failed and would be refused again; then to
     run it.
     """
@@ -477,7 +532,7 @@ def _of_failed(tasks: Sequence[PlannedTask], anew: str) -> tuple[Remedy, ...]:
 
 def _fails_again(explanation: Explanation) -> bool:
     """Return whether a new run of a task would be refused, or one of its containers be killed again."""
-    part = explanation.tekton
+    part = part_of(explanation.pod_parts, TektonPart)
     killed = part is not None and any(killed.again for killed in part.killed)
     return explanation.verdict.allowed is not True or killed
 
@@ -560,15 +615,15 @@ def _explain_task(
     else:
         live, exists = pod_of(store, run), bool(run.status.pod_name)
         analysis = build_analysis(store, ref, options, run, planned.task, results, live, planned.fields, exists=exists)
-    if analysis.tekton is not None:
+    if (part := part_of(analysis.parts, TektonPart)) is not None:
         owner = subject.ref.name if subject.ref.kind == "PipelineRun" else ""
-        part = structs.replace(analysis.tekton, pipeline_run=owner)
-        analysis = structs.replace(analysis, tekton=part)
+        parts = {**analysis.parts, **hold(structs.replace(part, pipeline_run=owner))}
+        analysis = structs.replace(analysis, parts=parts)
     maker = subject if subject.raw is not None else None
     texts = build_explanation(store, Subject(ref, subject.kind, maker=maker), options, analysis)
     # What could not be read is said once, of the whole run.
     verdict = structs.replace(texts.verdict, outcome=outcome_word(texts.verdict))
-    return structs.replace(texts, verdict=verdict, unseen=(), assumptions=(), complete=True)
+    return structs.replace(texts, verdict=verdict, unread=(), assumptions=(), complete=True)
 
 
 def _assistant(assistant: Assistant) -> AssistantPod:

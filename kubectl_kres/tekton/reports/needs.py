@@ -1,12 +1,8 @@
-"""The reads of an answer about a TaskRun or Task, and about a PipelineRun or Pipeline: policies, Tasks, pods,
-configuration.
-
-What an answer about a PipelineRun or a Pipeline must read.
-"""
+"""The reads of an answer about a TaskRun, Task, PipelineRun or Pipeline: policies, Tasks, pods, configuration."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -14,13 +10,14 @@ from msgspec import structs
 
 from kubectl_kres.model.objects import decode_object
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.objects import bounded_kinds
-from kubectl_kres.reports.common.system import AboutPod, reads_for
-from kubectl_kres.reports.pod.needs import node_needs, storage_needs
+from kubectl_kres.reports.common.system import AboutHeld, AboutPod, reads_for
+from kubectl_kres.reports.pod.needs import node_needs, partner_needs, start_needs, storage_needs
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton import model
-from kubectl_kres.tekton.reports.config import configuration_needs
+from kubectl_kres.tekton.reports.config import configuration, configuration_needs
+from kubectl_kres.tekton.reports.earlier_pods import earlier_needs
 from kubectl_kres.tekton.rules.base.convert import to_v1
 from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN
 from kubectl_kres.tekton.rules.controller.quota_retry import waiting_condition
@@ -38,8 +35,9 @@ def tekton_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     if isinstance(run, model.TaskRun):
         reads += run_needs(store, run)
         reads += workspace_needs(store, run)
+        reads += earlier_needs(run)
         pod = store.get("Pod", run.status.pod_name, namespace) if subject.raw is None else None
-        reads += node_needs(store, pod) if isinstance(pod, Pod) else ()
+        reads += (*node_needs(store, pod), *partner_needs(pod), *start_needs(pod)) if isinstance(pod, Pod) else ()
     elif isinstance(run, model.Task):
         reads += action_needs(run.spec, namespace)
     has_pod = isinstance(run, model.TaskRun) and bool(run.status.pod_name)
@@ -75,7 +73,7 @@ def settling_needs(store: Store, namespace: str, *, new: bool = True) -> Iterato
     """
     yield ReadRequest("Namespace", name=namespace, required=False)
     more_reads = reads_for(store, AboutPod(namespace, None, new))
-    yield from (read for read in more_reads if not read.kind.endswith("WebhookConfiguration"))
+    yield from more_reads
     yield from configuration_needs(store)
 
 
@@ -106,6 +104,16 @@ def run_needs(store: Store, run: model.TaskRun) -> Iterator[ReadRequest]:
         if owner.kind == "PipelineRun" and waiting_condition(run) is not None:
             yield ReadRequest("PipelineRun", namespace, owner.name, required=False)
     yield from template_needs(run.spec.pod_template)
+    if not status.pod_name:
+        yield from account_needs(store, namespace, (run.spec.service_account_name,))
+
+
+def account_needs(store: Store, namespace: str, names: Iterable[str]) -> Iterator[ReadRequest]:
+    """Yield the ServiceAccounts of runs; one without a name takes that of the configuration. ``default`` is there."""
+    default = configuration(store, EvaluationOptions()).service_account
+    for name in dict.fromkeys(named or default or "default" for named in names):
+        if name != "default":
+            yield ReadRequest("ServiceAccount", namespace, name, required=False)
 
 
 def workspace_needs(store: Store, run: model.TaskRun | model.PipelineRun) -> Iterator[ReadRequest]:
@@ -158,18 +166,30 @@ def pipeline_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     reads[:0] = _own_reads(store, subject)
     result = known_object(store, subject)
     if isinstance(result, model.PipelineRun):
-        reads += _of_run(store, result)
+        reads += _reads_of_pipeline_run(store, result)
         reads += workspace_needs(store, result)
         if subject.raw is None:
             # Tekton hands the label of a run on to its TaskRuns, and that of TaskRuns on to their pods.
             selector = f"{PIPELINE_RUN}={subject.ref.name}"
             reads += (ReadRequest(kind, space, label_selector=selector, required=False) for kind in ("TaskRun", "Pod"))
+            reads += _reads_of_waiting_tasks(store, result)
     elif isinstance(result, model.Pipeline):
-        reads += _of_tasks(store, result.spec, space)
-    return tuple(dict.fromkeys((*reads, *settling_needs(store, space))))
+        reads += _reads_of_tasks(store, result.spec, space)
+    return tuple(dict.fromkeys((*reads, *settling_needs(store, space), *reads_for(store, AboutHeld(subject)))))
 
 
-def _of_run(store: Store, run: model.PipelineRun) -> Iterator[ReadRequest]:
+def _reads_of_waiting_tasks(store: Store, run: model.PipelineRun) -> Iterator[ReadRequest]:
+    """Yield what says why pods of a run find no node."""
+    space = run.metadata.namespace
+    for child in run.status.child_references or ():
+        task_run = store.get("TaskRun", child.name, space) if child.kind == "TaskRun" else None
+        pod = store.get("Pod", task_run.status.pod_name, space) if isinstance(task_run, model.TaskRun) else None
+        if isinstance(pod, Pod):
+            yield from node_needs(store, pod)
+            yield from partner_needs(pod)
+
+
+def _reads_of_pipeline_run(store: Store, run: model.PipelineRun) -> Iterator[ReadRequest]:
     space, ref = run.metadata.namespace, run.spec.pipeline_ref
     spec = run.spec.pipeline_spec or run.status.pipeline_spec
     if ref is not None and ref.name and not (ref.resolver or ref.bundle):
@@ -177,14 +197,17 @@ def _of_run(store: Store, run: model.PipelineRun) -> Iterator[ReadRequest]:
         pipeline = store.get("Pipeline", ref.name, space)
         spec = spec or (pipeline.spec if isinstance(pipeline, model.Pipeline) else None)
     if spec is not None:
-        yield from _of_tasks(store, spec, space)
+        yield from _reads_of_tasks(store, spec, space)
     if run.spec.task_run_template is not None:
         yield from template_needs(run.spec.task_run_template.pod_template)
     for entry in run.spec.task_run_specs or ():
         yield from template_needs(entry.pod_template)
+    of_all = run.spec.task_run_template or model.TaskRunTemplate()
+    names = [of_all.service_account_name, *(entry.service_account_name for entry in run.spec.task_run_specs or ())]
+    yield from account_needs(store, space, filter(None, names) if any(names) else ("",))
 
 
-def _of_tasks(store: Store, spec: model.PipelineSpec, space: str) -> Iterator[ReadRequest]:
+def _reads_of_tasks(store: Store, spec: model.PipelineSpec, space: str) -> Iterator[ReadRequest]:
     tasks = (*(spec.tasks or ()), *(spec.finally_ or ()))
     names = dict.fromkeys(filter(None, map(_task_name, tasks)))
     if len(names) > _FEW:

@@ -1,12 +1,18 @@
-"""The areas of TaskRuns and PipelineRuns in the overview, by their own conditions: nothing is computed."""
+"""The areas of TaskRuns and PipelineRuns in the overview, by their own conditions; only fixes are computed."""
 
+# ruff: noqa: PLC0415 - what is computed for rows of runs that have ended is loaded with the first of them
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from kubectl_kres.errors import KresError
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports import overview
-from kubectl_kres.reports.common.parts import Severity
+from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.system import Severity
+from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.run_facts import condition_of, run_status
 
@@ -22,40 +28,94 @@ RUN_STATES: Mapping[str, Severity] = {
 }
 
 
+#: Reasons of runs that failed with a pod, and for lack of resources. Source: pkg/apis/pipeline/v1/taskrun_types.go.
+_OF_RESOURCES = frozenset({"PodEvicted", "InitContainerOOM", "SidecarOOM", "ExceededNodeResources"})
+#: So much of a condition's message is shown.
+_MOST_TEXT = 160
+
+
 def _taskruns(context: overview.AreaInput) -> overview.AreaWithRemedies:
-    """Return the area of TaskRuns; a run that failed with a pod is not about resources."""
+    """Return the area of TaskRuns; most runs that failed with a pod are not about resources."""
     task_runs: list[TaskRun] = list(context.store.all("TaskRun", context.namespace or None))
-    podless = [task_run for task_run in task_runs if run_status(task_run) == "failed" and not task_run.status.pod_name]
-    podless.sort(key=lambda run: run.metadata.creation_timestamp or "", reverse=True)
+    failed = [task_run for task_run in task_runs if run_status(task_run) == "failed" and _lacked_resources(task_run)]
+    failed.sort(key=lambda run: run.metadata.creation_timestamp or "", reverse=True)
     waiting = [task_run for task_run in task_runs if run_status(task_run) == "waiting"]
-    problems = tuple(_run("taskruns", task_run) for task_run in (*podless[: overview.MOST], *waiting[: overview.MOST]))
+    problems = tuple(_run("taskruns", task_run) for task_run in (*failed[: overview.MOST], *waiting[: overview.MOST]))
     return overview.AreaWithRemedies(
         overview.OverviewArea(
-            "taskruns", "TaskRun", len(task_runs), _run_parts(task_runs, podless=bool(podless)), problems=problems
-        )
+            "taskruns", "TaskRun", len(task_runs), _run_parts(task_runs, blamed=bool(failed)), problems=problems
+        ),
+        lambda problem: _remedies(context, problem),
     )
+
+
+def _lacked_resources(run: TaskRun) -> bool:
+    condition = condition_of(run)
+    return not run.status.pod_name or (condition is not None and condition.reason in _OF_RESOURCES)
 
 
 def _pipelineruns(context: overview.AreaInput) -> overview.AreaWithRemedies:
-    """Return the area of PipelineRuns; their problems are reported by their TaskRuns."""
+    """Return the area of PipelineRuns; their problems are reported by their TaskRuns, but for a timeout in the queue,
+    which ends these as cancelled.
+    """
     pipeline_runs: list[PipelineRun] = list(context.store.all("PipelineRun", context.namespace or None))
+    queued = [run for run in pipeline_runs if _timed_out_in_queue(context, run)]
+    queued.sort(key=lambda run: run.metadata.creation_timestamp or "", reverse=True)
+    problems = tuple(_run("pipelineruns", run) for run in queued[: overview.MOST])
+    parts = _run_parts(pipeline_runs, blamed=bool(queued))
     return overview.AreaWithRemedies(
-        overview.OverviewArea("pipelineruns", "PipelineRun", len(pipeline_runs), _run_parts(pipeline_runs))
+        overview.OverviewArea("pipelineruns", "PipelineRun", len(pipeline_runs), parts, problems=problems),
+        lambda problem: _remedies(context, problem),
     )
 
 
-def _run_parts(value: Sequence[TaskRun | PipelineRun], *, podless: bool = False) -> tuple[overview.AreaPart, ...]:
-    """``podless``: some failed without a pod, else their failing is not about resources."""
+def _timed_out_in_queue(context: overview.AreaInput, run: PipelineRun) -> bool:
+    """Return whether a run timed out while a task of it still had no pod."""
+    condition = condition_of(run)
+    if condition is None or condition.reason != "PipelineRunTimeout":
+        return False
+    children = (
+        context.store.get("TaskRun", child.name, run.metadata.namespace)
+        for child in run.status.child_references or ()
+        if child.kind == "TaskRun"
+    )
+    return any(isinstance(child, TaskRun) and not child.status.pod_name for child in children)
+
+
+def _remedies(context: overview.AreaInput, problem: overview.Problem) -> tuple[Remedy, ...]:
+    """Return what the page of a run that has ended says first, so that the next one does not end the same way; of one
+    that Tekton has not looked at, what it will refuse.
+    """
+    unseen = problem.run_state is not None and problem.run_state.reason == "NotCreated"
+    if problem.state != "failed" and not unseen:
+        return ()
+    subject = Subject(problem.subject, BY_KIND[problem.subject.kind])
+    try:
+        if problem.subject.kind == "TaskRun":
+            return explain(context.store, subject, context.options).fixes
+        from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
+
+        return explain_pipeline(context.store, subject, context.options).fixes
+    except KresError:
+        # It went meanwhile, or what it refers to was not read: its own answer says so.
+        return ()
+
+
+def _run_parts(value: Sequence[TaskRun | PipelineRun], *, blamed: bool = False) -> tuple[overview.AreaPart, ...]:
+    """``blamed``: some failed for lack of resources, else their failing is not about them."""
     counts: dict[str, int] = {}
     for run in value:
         counts[run_status(run)] = counts.get(run_status(run), 0) + 1
-    return overview.parts_of(counts, {**RUN_STATES, "failed": "bad" if podless else ""})
+    return overview.parts_of(counts, {**RUN_STATES, "failed": "bad" if blamed else ""})
 
 
-def _run(area: str, run: TaskRun) -> overview.Problem:
+def _run(area: str, run: TaskRun | PipelineRun) -> overview.Problem:
     condition, state = condition_of(run), run_status(run)
     reason, since = (condition.reason, condition.last_transition_time or "") if condition is not None else ("", "")
-    ref = ObjectRef("TaskRun", run.metadata.name, run.metadata.namespace)
+    if condition is not None and condition.message and state == "failed":
+        text = " ".join(condition.message.split())
+        reason = f"{reason}: {text if len(text) <= _MOST_TEXT else f'{text[:_MOST_TEXT]}…'}"
+    ref = ObjectRef(run.kind, run.metadata.name, run.metadata.namespace)
     return overview.Problem(
         area, ref, RUN_STATES[state], state, reason=reason, since=since if state == "waiting" else ""
     )
@@ -63,5 +123,5 @@ def _run(area: str, run: TaskRun) -> overview.Problem:
 
 AREAS = (
     overview.AreaMaker("taskruns", ("TaskRun",), _taskruns),
-    overview.AreaMaker("pipelineruns", ("PipelineRun",), _pipelineruns),
+    overview.AreaMaker("pipelineruns", ("PipelineRun", "TaskRun"), _pipelineruns),
 )

@@ -83,7 +83,7 @@ def with_lacking_tasks(
             fitting.append(task.name)
         else:
             lacking.append(LackingTask(task.name, tuple(map(node_shortage, rejection.shortages))))
-    return structs.replace(assistant, node=name, fitting=tuple(fitting), lacking=tuple(lacking))
+    return structs.replace(assistant, node=name, fitting=tuple(fitting), not_fitting=tuple(lacking))
 
 
 def _asked_pod(run: PipelineRun, answer: PipelineAnswer, task: str) -> SchedulingPod | None:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+import msgspec
 from msgspec import structs
 
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.provenance.journal import Assumption, Problem, Source
+from kubectl_kres.provenance.journal import Assumption, Source
 from kubectl_kres.reports.common.analysis import AccountStep
 from kubectl_kres.reports.common.explanation import Explanation, Fact, FailedRead, RunState, Verdict
-from kubectl_kres.reports.common.parts import NodeShortage, Record, Remedy
+from kubectl_kres.reports.common.nodes import NodeShortage
+from kubectl_kres.reports.common.record import HOLDER, Record
+from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.system_parts import Parts
+from kubectl_kres.tekton.rules.base.problem import Problem
 from kubectl_kres.tekton.rules.base.result import MissingReference
 
 #: skipped, done, failed: asks for nothing any more. running: has pods. waiting: a quota refuses its pods.
@@ -22,7 +27,7 @@ class PlannedTask(Record, frozen=True):
     """A task of the Pipeline. ``runs``: how many TaskRuns its matrix makes; absent: only known when a task has ended.
 
     ``names``: of the TaskRuns as far as they are known. ``explanation``: of the first of them, as if nothing else ran;
-    absent where ``gap`` says what is missing to tell. ``state``: what has become of them.
+    absent where ``missing`` says what is missing to tell. ``state``: what has become of them.
     """
 
     name: str
@@ -32,7 +37,7 @@ class PlannedTask(Record, frozen=True):
     is_finally: bool = False
     state: TaskState = ""
     task: Source | None = None
-    gap: MissingReference | None = None
+    missing: MissingReference | None = None
     explanation: Explanation | None = None
 
 
@@ -69,18 +74,19 @@ class AssistantPod(Record, frozen=True):
     """A pod that keeps tasks on one node, by the name of its StatefulSet. ``workspace`` empty: for the whole run.
 
     ``refused``: the events of the StatefulSet, which are all that say so. ``tasks``: those whose pods must be on its
-    node, and find none without it. ``there``: its pod exists, on ``node``; empty: on none. Of the tasks to come
-    ``fitting`` fit there, each alone, and ``lacking`` do not; ``unread_node``: what is left there could not be read.
+    node, and find none without it. ``exists``: its pod exists, on ``node``; empty: on none. Of the tasks to come
+    ``fitting`` fit there, each alone, and ``not_fitting`` do not; ``unread_node``: what is left there could not be
+    read.
     """
 
     name: str
     workspace: str = ""
     refused: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
-    there: bool = False
+    exists: bool = False
     node: str = ""
     fitting: tuple[str, ...] = ()
-    lacking: tuple[LackingTask, ...] = ()
+    not_fitting: tuple[LackingTask, ...] = ()
     unread_node: bool = False
 
 
@@ -89,9 +95,9 @@ class PipelineExplanation(Record, frozen=True):
     for each other. ``verdict``: over all open tasks, each as if it ran alone; ``at_once``: what they ask for together.
 
     ``seconds_left``: of its timeout, negative: it is over; absent: it has none, or has not started. ``ended``: it has
-    succeeded or failed, so that nothing of it is made any more. ``held``: the value of ``spec.status`` that holds it
-    back. ``claims``: of its workspaces. ``run_state``: whether it runs, and why it does not; absent of a file. With
-    ``-c`` there is that task alone.
+    succeeded or failed, so that nothing of it is made any more. ``held_by``: the value of ``spec.status`` that holds it
+    back, where no queue does. ``claims``: of its workspaces. ``run_state``: whether it runs, and why it does not;
+    absent of a file. ``pod_parts``: of who decides when it starts. With ``-c`` there is that task alone.
     """
 
     TRANSIENT: ClassVar[frozenset[str]] = frozenset({"seconds_left"})
@@ -99,7 +105,7 @@ class PipelineExplanation(Record, frozen=True):
     subject: ObjectRef
     start: str
     verdict: Verdict
-    remedies: tuple[Remedy, ...]
+    fixes: tuple[Remedy, ...]
     problem: Problem | None = None
     cycle: tuple[str, ...] = ()
     tasks: tuple[PlannedTask, ...] = ()
@@ -109,19 +115,20 @@ class PipelineExplanation(Record, frozen=True):
     ended: bool = False
     facts: tuple[Fact, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
-    unseen: tuple[FailedRead, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     version: str = ""
     complete: bool = True
-    held: str = ""
+    held_by: str = ""
     claims: tuple[AccountStep, ...] = ()
     run_state: RunState | None = None
+    pod_parts: Parts = msgspec.field(default_factory=dict, name=f"{HOLDER}pods")
 
     @property
     def lacks_objects(self) -> bool:
         """Return whether a claim or an assistant that its tasks need is refused."""
         claims = any(claim.state == "refused" for claim in self.claims)
         return claims or any(
-            assistant.refused and assistant.tasks and not assistant.there for assistant in self.assistants
+            assistant.refused and assistant.tasks and not assistant.exists for assistant in self.assistants
         )
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from shlex import quote
 
 from kubectl_kres.admission.base.draft import Slot
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.parts import TektonPart
+from kubectl_kres.reports.common.system_parts import part_of
 from kubectl_kres.reports.remedies.context import FieldNames, RemedyContext, RemedyTexts
 from kubectl_kres.reports.remedies.pod_remedy import REMEDIES, remedies, request_over_limit
 from kubectl_kres.reports.remedies.typos import suggest_quantity
 from kubectl_kres.reports.remedies.words import for_new_run
+from kubectl_kres.tekton.reports.part import TektonPart
 
 
 def _build_fixed_remedy(text: str) -> Callable[[RemedyContext], Iterator[str]]:
@@ -121,8 +123,21 @@ def _object_refused_remedies(case: RemedyContext) -> Iterator[str]:
     yield f"delete runs that have ended, or raise {which}"
 
 
+def _account_remedies(case: RemedyContext) -> Iterator[str]:
+    source = case.finding.source
+    if source is None:
+        yield "create the ServiceAccount, or name one that exists in spec.serviceAccountName of the run"
+        return
+    create = f"kubectl create serviceaccount {quote(source.name)} -n {quote(source.namespace)}"
+    yield (
+        f"create ServiceAccount {source.name} ({create}), or name one that exists in serviceAccountName "
+        "(a PipelineRun has it in taskRunTemplate)"
+    )
+
+
 #: Remedies by rule, of what Tekton's webhooks and controller refuse.
 TEKTON_REMEDIES: Mapping[str, RemedyTexts] = {
+    "tekton/service-account": _account_remedies,
     "tekton/decode": _decoding_remedies,
     "tekton/one-of": _one_of,
     "tekton/no-steps": _build_fixed_remedy("give the Task a step"),
@@ -224,10 +239,10 @@ def sentences_of_run(
     analysis: Analysis, names: Mapping[str, str], sentences: Mapping[str, RemedyTexts]
 ) -> tuple[str, ...]:
     """Return what mends each refusal of the pod of a run, in the names of its Task. ``sentences``: others, by rule."""
-    part = analysis.tekton
+    part = part_of(analysis.parts, TektonPart)
     assert part is not None
     by_rule = {**sentences, **TEKTON_REMEDIES, **WHOLE}
-    return _of_run(
+    return _sentences_for_run(
         remedies(analysis.outcomes, names, by_rule, naming=lambda outcome: _build_naming(part, outcome)), part
     )
 
@@ -258,7 +273,7 @@ def with_operator_location(text: str) -> str:
     )
 
 
-def _of_run(texts: Sequence[str], part: TektonPart) -> tuple[str, ...]:
+def _sentences_for_run(texts: Sequence[str], part: TektonPart) -> tuple[str, ...]:
     """Return sentences that remedy a refusal, as the run needs them: one that has ended has to be made anew."""
     texts = [with_operator_location(text) if part.by_operator else text for text in texts]
     if part.failed and not texts:

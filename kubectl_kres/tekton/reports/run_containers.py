@@ -10,7 +10,7 @@ from kubectl_kres.admission.pod.aggregate import sum_containers
 from kubectl_kres.model.pod import ContainerStatus, Pod
 from kubectl_kres.provenance.journal import Set, Source
 from kubectl_kres.quantity import ZERO, parse
-from kubectl_kres.reports.common.parts import KilledContainer, OversizedAddition
+from kubectl_kres.tekton.reports.part import KilledContainer, OversizedAddition
 from kubectl_kres.tekton.rules.controller.taskrun import RunResult
 
 _KILLED = "OOMKilled"

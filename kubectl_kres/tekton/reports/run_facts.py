@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
-import msgspec
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.model.content_key import content_key
 from kubectl_kres.model.objects import Condition
 from kubectl_kres.provenance.journal import Assumption, Journal, QuotaShortfall, Source
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Fact, Subject
-from kubectl_kres.reports.common.parts import WaitingRun
 from kubectl_kres.reports.common.system import CacheKey, TimelineEvent
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.config import remarks
+from kubectl_kres.tekton.reports.part import WaitingRun
 from kubectl_kres.tekton.reports.world import refused_definitions, revision_of, tekton_world
 from kubectl_kres.tekton.rules.base.variables import pod_name
 from kubectl_kres.tekton.rules.controller.quota_retry import REASON, never_fits, next_try, time_left, waiting_condition
@@ -193,7 +193,6 @@ def parse_api_time(text: str) -> datetime | None:
     return result if result.tzinfo is not None else None
 
 
-_ENCODER = msgspec.msgpack.Encoder()
 #: Variables that stand for what is a run's own.
 _OWN = b"$(context."
 
@@ -237,7 +236,7 @@ def run_cache_key(store: Store, subject: Subject, options: EvaluationOptions) ->
         bool(since),
         bool(tried),
     )
-    encoded = _ENCODER.encode(key)
+    encoded = content_key(key)
     if _OWN in encoded or name.encode("utf-8", "replace") in encoded:
         return None
     return CacheKey(encoded, (name, *filter(None, (since, tried))))

@@ -20,13 +20,16 @@ from kubectl_kres.provenance.journal import Set
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.parts import CreateObject, Edit, RaiseQuota, Remedy, SetBound, SetConfig
+from kubectl_kres.reports.common.remedy import CreateObject, Edit, RaiseQuota, Remedy, SetBound, SetConfig
+from kubectl_kres.reports.common.system_parts import part_of
 from kubectl_kres.reports.remedies.engine import State
 from kubectl_kres.reports.remedies.pods import OF_VALUES, TRIED, findings_of
-from kubectl_kres.reports.remedies.room import LEAST, measured_resource
-from kubectl_kres.reports.remedies.shape import Direction, scale_down, solve, units
+from kubectl_kres.reports.remedies.resource_values import solve
+from kubectl_kres.reports.remedies.room import LEAST, measured_resource, starves
+from kubectl_kres.reports.remedies.shape import Direction, scale_down, units
 from kubectl_kres.reports.remedies.words import for_new_run
 from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.reports.part import TektonPart
 from kubectl_kres.tekton.reports.remedies.admitted_remedies import admitted_remedies
 from kubectl_kres.tekton.reports.remedies.claim_remedies import claim_remedies
 from kubectl_kres.tekton.reports.remedies.container_defaults import entry_states, lower_defaults, resources_of
@@ -51,7 +54,7 @@ def run_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Re
     """
     case = analysis.made_pod.source if analysis.made_pod is not None else None
     findings = [finding for outcome in analysis.outcomes for finding in findings_of(outcome)]
-    part = analysis.tekton
+    part = part_of(analysis.parts, TektonPart)
     if not isinstance(case, RunCase):
         return ()
     if not findings:
@@ -70,7 +73,8 @@ def run_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Re
     if case.run.spec.compute_resources is not None and any(finding.rule in _WHOLE for finding in findings):
         return ()
     try:
-        return tuple(_RefusedRunSearch(store, subject, case, again=part is not None and part.has_ended).remedies())
+        again = part is not None and part.has_ended
+        return tuple(_RefusedRunSearch(store, subject, case, again=again).remedies())
     except (Unparsable, QuantityError):
         return ()
 
@@ -96,10 +100,10 @@ class _RefusedRunSearch(RunSearch):
             if (state := self.find({}, correction, lambda trial: trial.valid)) is not None
         ]
         lower = [*self._fit_to_room(valid[0])] if valid and self.trial(valid[0]).hard else []
-        result = [*map(self.with_room, valid), *lower, *self._of_defaults_given((*valid, *lower))]
-        yield from sorted(result, key=lambda state: _rank([*self.edits(state)]))
+        result = [*map(self.with_room, valid), *lower, *self._default_changes((*valid, *lower))]
+        yield from sorted(result, key=lambda state: (_rank(edits := [*self.edits(state)]), len(edits)))
 
-    def _of_defaults_given(self, states: Sequence[State]) -> Iterator[State]:
+    def _default_changes(self, states: Sequence[State]) -> Iterator[State]:
         """Yield changes of the defaults that containers without values get, with the values of a state where those are
         needed, too.
         """
@@ -183,7 +187,19 @@ class _RefusedRunSearch(RunSearch):
         whole = self._for_task() if self.has_run and not self.task_level and len(self.steps) > 1 else None
         defaults = {target: to for target, to in state.items() if isinstance(target, RangeDefault)}
         starts = (state,) if whole is None else ({**whole, **defaults}, state)
-        yield from (lower for start in starts if (lower := self.find(start, self._fit_values)) is not None)
+        for start in starts:
+            lower = self.find(start, self._fit_values)
+            if lower is not None and not self._starves(start, lower):
+                yield lower
+
+    def _starves(self, start: State, lower: State) -> bool:
+        """Return whether a step gets less than half of the memory that it states."""
+        before = values_in(start)
+        return any(
+            starves(field.resource, before.get(field) or self.case.written_value(field), to)
+            for field, to in values_in(lower).items()
+            if field.holder != "computeResources"
+        )
 
     def _for_task(self) -> State | None:
         """Return the sum of the steps' values, as values of the run for the whole Task; None where the run may not
@@ -247,14 +263,16 @@ class _RefusedRunSearch(RunSearch):
                 amount = new.amounts_of(which).get(name)
                 if amount is None or amount == old.amounts_of(which).get(name):
                     continue
-                if amount.nano < units(name, amount) or self.containers[new.path].role == "injected":
+                container = self.containers.get(new.path)
+                # What Tekton or a webhook adds has no field in Task or run.
+                if amount.nano < units(name, amount) or container is None or container.role == "injected":
                     return None
                 result.update([self._field(evaluated, new, which, name, amount)])
         return result
 
     def _split_task_value(self, values: State, draft: Draft, side: Side, name: str, most: int) -> State | None:
         """Return the value for the whole Task with which its steps leave room for the containers beside them."""
-        running = [*draft.containers, *(slot for slot in draft.inits if slot.role == "sidecar")]
+        running = draft.running_slots()
         beside = (
             sum_containers([slot for slot in running if slot.path not in self.steps], [], side).get(name, ZERO).nano
         )

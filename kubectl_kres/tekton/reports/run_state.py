@@ -9,7 +9,7 @@ from msgspec import structs
 from kubectl_kres.model.objects import Condition
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.explanation import Reason, RunState
-from kubectl_kres.reports.common.replicas import controller
+from kubectl_kres.reports.common.owners import controller
 from kubectl_kres.reports.explain.object_state import state_of_pod
 from kubectl_kres.reports.run_state.containers import missing_object, troubles
 from kubectl_kres.reports.run_state.grace import is_new, worst_state
@@ -29,7 +29,7 @@ _ENDED_BY_KILL = re.compile(r'"(?:step-)?([^"]+)" exited with code \d+(?:: | \()
 def run_state(store: Store, run: TaskRun | PipelineRun, now: str) -> RunState:
     """``now``: RFC 3339; empty: nothing counts as new."""
     state = _run_state(store, run, now)
-    return state if state.word in {"runs", "ended"} else with_next_step(state, run.metadata.namespace)
+    return state if state.state in {"runs", "ended"} else with_next_step(state, run.metadata.namespace)
 
 
 def _run_state(store: Store, run: TaskRun | PipelineRun, now: str) -> RunState:
@@ -51,28 +51,32 @@ def _run_state(store: Store, run: TaskRun | PipelineRun, now: str) -> RunState:
     if condition.reason == REASON:
         return RunState("waits", "Quota", since, message=condition.message, next="see its fix: kubectl kres explain")
     if isinstance(run, PipelineRun):
-        return _of_tasks(store, run, now)
-    return _of_pod(store, run, condition, since, now)
+        return _state_of_tasks(store, run, now)
+    return _state_of_pod(store, run, condition, since, now)
 
 
-def _of_tasks(store: Store, run: PipelineRun, now: str) -> RunState:
+def _state_of_tasks(store: Store, run: PipelineRun, now: str) -> RunState:
     """Return the state of a running TaskRun that holds the run up; a failed one is retried, or ends it."""
     space = run.metadata.namespace
     names = [child.name for child in run.status.child_references or () if child.kind == "TaskRun"]
     runs = [store.get("TaskRun", name, space) for name in names]
     states = [run_state(store, item, now) for item in runs if isinstance(item, TaskRun)]
-    held_up = worst_state(state for state in states if state.word in {"waits", "starting"})
-    if held_up is None or (any(state.word == "runs" for state in states) and held_up.word == "starting"):
+    held_up = worst_state(state for state in states if state.state in {"waits", "starting"})
+    if held_up is None or (any(state.state == "runs" for state in states) and held_up.state == "starting"):
         return RunState("runs")
     return held_up
 
 
-def _of_pod(store: Store, run: TaskRun, condition: Condition, since: str, now: str) -> RunState:
+def _state_of_pod(store: Store, run: TaskRun, condition: Condition, since: str, now: str) -> RunState:
     space = run.metadata.namespace
     pod = pod_of(store, run)
     if pod is not None:
         state = state_of_pod(store, pod, now)
-        return RunState("runs") if state.word == "ended" else state
+        if state.reason == "CrashLoop" and state.ended and _has_running_step(pod):
+            detail = f"{state.detail}; the other steps wait for it until the run's timeout"
+            step = f"{state.next}; then start a new run: this one does not go on" if state.memory_limit else ""
+            return structs.replace(state, detail=detail, next=step)
+        return RunState("runs") if state.state == "ended" else state
     message, reason = condition.message, condition.reason
     if reason in _IMAGE:
         return RunState("fails", "Image", since, message=message)
@@ -87,6 +91,13 @@ def _of_pod(store: Store, run: TaskRun, condition: Condition, since: str, now: s
     if not now:
         return RunState("starting", since=since)
     return RunState("waits", "NotStarted", since, message=message, detail=reason)
+
+
+def _has_running_step(pod: Pod) -> bool:
+    return any(
+        status.state is not None and status.state.running is not None and status.name.startswith("step-")
+        for status in pod.status.container_statuses or ()
+    )
 
 
 def pod_of(store: Store, run: TaskRun) -> Pod | None:
@@ -109,5 +120,6 @@ def _failed_state(store: Store, run: TaskRun | PipelineRun, condition: Condition
     match = _ENDED_BY_KILL.search(message)
     if match is not None:
         title = f"container {match[1]}" if match[1] else "a container"
-        return RunState("fails", "OOMKilled", since, message=message, detail=f"{title} was killed for memory")
+        detail = f"{title} was killed for memory"
+        return RunState("fails", "OOMKilled", since, message=message, detail=detail, container=match[1] or "")
     return RunState("fails", "RunFailed", since, message=message, detail=condition.reason)

@@ -9,18 +9,20 @@ from msgspec import structs
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
 from kubectl_kres.errors import ClusterError, Forbidden, NotFound
 from kubectl_kres.model.objects import Condition, ObjectRef
-from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
-from kubectl_kres.provenance.journal import Assumption, Derive, Journal, Problem, Set, Source
+from kubectl_kres.model.pod import AddedContainers, Container, Pod, ResourceRequirements
+from kubectl_kres.provenance.journal import Assumption, Derive, Journal, Set, Source
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, MadePod, PodClaims, PodManifest
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, not_computed
-from kubectl_kres.reports.common.parts import TektonPart
 from kubectl_kres.reports.common.system import object_behind
+from kubectl_kres.reports.common.system_parts import hold
 from kubectl_kres.reports.pod.pod_claims import add_charges as sums_of
 from kubectl_kres.reports.pod.resource_view import values_of, written_pod
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import Task, TaskRun, TaskSpec
+from kubectl_kres.tekton.reports.earlier_pods import EarlierPods, earlier_pods, with_origins
+from kubectl_kres.tekton.reports.part import TektonPart
 from kubectl_kres.tekton.reports.remedies.run_values import RunCase
 from kubectl_kres.tekton.reports.run_containers import killed_containers, outweighed_resources
 from kubectl_kres.tekton.reports.run_facts import (
@@ -32,6 +34,8 @@ from kubectl_kres.tekton.reports.run_facts import (
 )
 from kubectl_kres.tekton.reports.run_objects import existing_claims
 from kubectl_kres.tekton.reports.world import stored_run, tekton_world
+from kubectl_kres.tekton.rules.base.config import version_of, version_remarks
+from kubectl_kres.tekton.rules.base.problem import Problem
 from kubectl_kres.tekton.rules.base.result import Fields, MissingReference, SpecOrigin, fields_below
 from kubectl_kres.tekton.rules.controller.resolve import UsedTask, task_of
 from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, RunResult, default_task_run, task_run
@@ -70,11 +74,14 @@ def taskrun_analysis(
     # A quota is not asked again for a pod that was made; in lists the pod itself is not read.
     counted = not another and (live is not None or bool(run.status.pod_name))
     existing = existing_claims(store, run)
-    results = task_run(run, world, task=used, journal=journal, counted=counted, existing=existing)
+    earlier = earlier_pods(store, run) if options.seen and not counted else EarlierPods()
+    added = earlier.added
+    results = task_run(run, world, task=used, journal=journal, counted=counted, existing=existing, added=added)
     if isinstance(results, MissingReference):
         raise unknown_task(store, subject, results)
+    results = with_origins(results, earlier)
     return build_analysis(
-        store, subject.ref, options, run, used or _build_missing_task(run), results, live, exists=counted
+        store, subject.ref, options, run, used or _build_missing_task(run), results, live, exists=counted, added=added
     )
 
 
@@ -110,10 +117,10 @@ def run_of(store: Store, subject: Subject, world: RunNamespace) -> tuple[TaskRun
 def unknown_task(store: Store, subject: Subject, gap: MissingReference) -> ClusterError:
     """Return the error for a run whose Task is not known, with the reason."""
     text = f"{subject.ref}: {gap}"
-    if gap.why == "missing":
+    if gap.reason == "missing":
         hint = "create it, or give it with -f beside the run; a run that has started keeps it in its status"
         return NotFound(text, code=404, reason="NotFound", hint=hint)
-    if gap.why == "unreadable":
+    if gap.reason == "unreadable":
         coverage = store.covered(ReadRequest(gap.kind, subject.ref.namespace, gap.name))
         if coverage.state == "denied":
             return Forbidden(coverage.message or text, code=403, reason="Forbidden", hint=f"needed for {subject.ref}")
@@ -132,7 +139,7 @@ def refused_run(
     by_operator = tekton_world(store, ref.namespace, options).config.by_operator
     part = TektonPart(problem=refusals[0], by_operator=by_operator)
     made_pod = _build_made_pod(store, ref, options, part, outcomes)
-    return Analysis(manifest, policies(store, ref.namespace, options.server), outcomes, part, made_pod=made_pod)
+    return Analysis(manifest, policies(store, ref.namespace, options.server), outcomes, hold(part), made_pod=made_pod)
 
 
 def _build_made_pod(
@@ -150,8 +157,10 @@ def _build_made_pod(
     return MadePod(
         _NAME,
         missing=int(not done),
-        state=f"held back by spec.status {part.held}" if part.held else "",
+        state=f"held back by spec.status {part.held_by}" if part.held_by else "",
         about_another=part.about_another,
+        never=part.never_fits,
+        version_remarks=tuple(remark.text for remark in version_remarks(version_of(part.version))),
         assumptions=tekton_remarks(store, ref.namespace, options, outcomes[0].journal),
         source=case,
     )
@@ -168,11 +177,12 @@ def build_analysis(
     fields: Fields | None = None,
     *,
     exists: bool,
+    added: AddedContainers = (),
 ) -> Analysis:
     """Return what admission made of the pods of a run; ``ref``: what is asked about. ``live``: its pod, where that was
     read; ``exists``: it has one.
 
-    ``fields``: where the run's values stand, if not in itself.
+    ``fields``: where the run's values stand, if not in itself. ``added``: as ``RunCase`` has it.
     """
     namespace_policies, world = (
         policies(store, ref.namespace, options.server),
@@ -224,13 +234,13 @@ def build_analysis(
         manifest,
         namespace_policies,
         outcomes,
-        part,
+        hold(part),
         tuple(map(_first_lister_order, results)),
         made_pod=_build_made_pod(
-            store, ref, options, part, outcomes, RunCase(run, task, run_fields, world), exists=exists
+            store, ref, options, part, outcomes, RunCase(run, task, run_fields, world, added), exists=exists
         ),
         claims=_claims(store, run, world) if not run.status.pod_name else None,
-        unseen=tuple(map(not_computed, dict.fromkeys(gap for result in results for gap in result.gaps))),
+        unread=tuple(map(not_computed, dict.fromkeys(gap for result in results for gap in result.gaps))),
     )
 
 
@@ -314,7 +324,7 @@ def refused_outcome(problem: Problem, journal: Journal = ()) -> Outcome:
             fault.rule,
             resource=fault.resource,
             used=fault.used,
-            asked=fault.asked,
+            requested=fault.requested,
             limit=fault.limit,
             source=fault.source,
         )

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 from msgspec import structs
 
 from kubectl_kres.model.objects import Namespace, ObjectRef
-from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.reports.common.effective_policies import extending_kinds, policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, Task, TaskRun
 from kubectl_kres.tekton.reports.config import configuration
+from kubectl_kres.tekton.rules.base.problem import Problem
+from kubectl_kres.tekton.rules.controller.creation import Accounts
 from kubectl_kres.tekton.rules.controller.resolve import Lookups
 from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, build_run_namespace, send_object
 
@@ -24,42 +24,37 @@ Template = TypeVar("Template", Task, Pipeline)
 
 _KINDS = (
     *("LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass"),
-    *("ConfigMap", "CustomResourceDefinition", "Namespace"),
+    *("ConfigMap", "CustomResourceDefinition", "Namespace", "ServiceAccount"),
 )
 _REFERRED = ("Task", "StepAction", "Pipeline")
 
 #: By ref: why the server does not store a Task, Pipeline or StepAction of a file.
 Refused = Mapping[ObjectRef, Problem]
 
-#: By store and namespace: what was found last, for which question, and the revisions that it was made from.
-_found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], EvaluationOptions, tuple[RunNamespace, Refused]]]] = (
-    WeakKeyDictionary()
-)
-
 
 def tekton_world(store: Store, namespace: str, options: EvaluationOptions) -> RunNamespace:
-    """Return the world of a namespace; made again only where the store has changed."""
-    return _find_cached_world(store, namespace, options)[0]
+    """Return the world of a namespace."""
+    return _find_world(store, namespace, options)[0]
 
 
 def refused_definitions(store: Store, namespace: str, options: EvaluationOptions) -> Refused:
     """Return the refused definitions: Tasks, Pipelines and StepActions of files that are not stored, so that no run
     finds them.
     """
-    return _find_cached_world(store, namespace, options)[1]
+    return _find_world(store, namespace, options)[1]
 
 
 def revision_of(store: Store) -> tuple[int, ...]:
     """Return a number that changes with anything that runs may depend on."""
-    return (*store.revision(*_KINDS, *_REFERRED, *extending_kinds()), len(store.files))
+    return (*store.revision(*_deciding_kinds()), len(store.files))
 
 
-def _find_cached_world(store: Store, namespace: str, options: EvaluationOptions) -> tuple[RunNamespace, Refused]:
-    result, revision = _found.setdefault(store, {}), revision_of(store)
-    last = result.get(namespace)
-    if last is None or last[0] != revision or last[1] is not options:
-        last = result[namespace] = (revision, options, _build_world(store, namespace, options))
-    return last[2]
+def _deciding_kinds() -> tuple[str, ...]:
+    return (*_KINDS, *_REFERRED, *extending_kinds())
+
+
+def _find_world(store: Store, namespace: str, options: EvaluationOptions) -> tuple[RunNamespace, Refused]:
+    return store.memo(("runs", namespace), _deciding_kinds(), options, lambda: _build_world(store, namespace, options))
 
 
 def _build_world(store: Store, namespace: str, options: EvaluationOptions) -> tuple[RunNamespace, Refused]:
@@ -69,6 +64,7 @@ def _build_world(store: Store, namespace: str, options: EvaluationOptions) -> tu
         options.server,
         configuration(store, options),
         namespace=stored_namespace if isinstance(stored_namespace, Namespace) else None,
+        accounts=_accounts(store, namespace),
     )
     refused = {
         ref: refusals[0]
@@ -79,6 +75,18 @@ def _build_world(store: Store, namespace: str, options: EvaluationOptions) -> tu
     }
     tasks, actions, pipelines = (_by_name(store, kind, namespace, refused) for kind in _REFERRED)
     return structs.replace(bare, lookups=Lookups(tasks, actions, pipelines, _partial(store, namespace))), refused
+
+
+def _accounts(store: Store, namespace: str) -> Accounts:
+    """Return the ServiceAccounts as far as they were read; in files alone nothing tells which there are."""
+    names = frozenset(item.metadata.name for item in store.all("ServiceAccount", namespace))
+    absent = {
+        read.name
+        for read, coverage in store.coverages().items()
+        if read.kind == "ServiceAccount" and read.namespace == namespace and read.name and coverage.is_known
+    }
+    complete = store.covered(ReadRequest("ServiceAccount", namespace)).is_known
+    return Accounts(names, frozenset(absent) - names, complete)
 
 
 def _by_name(store: Store, kind: str, namespace: str, refused: Refused) -> Mapping[str, Any]:

@@ -10,9 +10,11 @@ from kubectl_kres.render.pod.explain import explanation_lines
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Fact
+from kubectl_kres.reports.common.system_parts import part_of
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tekton.reports.explain_pipeline import ENDED, explain_pipeline
 from kubectl_kres.tekton.reports.needs import pipeline_needs
+from kubectl_kres.tekton.reports.part import TektonPart
 from kubectl_kres.tekton.reports.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask
 from kubectl_kres.tekton.text.pipeline import head_lines, pinned_task_texts, pipeline_lines
 from kubectl_kres.tui.location import Location
@@ -38,24 +40,22 @@ class PipelineRunPane(OutlinePane):
 
     def rows(self) -> Iterator[OutlineItem]:
         assert self.answer is not None
-        pipeline_explanation, sections = self.answer, Sections()
-        main = [task for task in pipeline_explanation.tasks if not task.is_finally]
-        last = [task for task in pipeline_explanation.tasks if task.is_finally]
+        run, sections = self.answer, Sections()
+        main = [task for task in run.tasks if not task.is_finally]
+        last = [task for task in run.tasks if task.is_finally]
         heads = ("RUNS", "CPU REQ", "MEM REQ")
         yield from sections.section("tasks", map(self._task_row, main), heads)
         yield from sections.section("finally", map(self._task_row, last), heads)
-        for quota in dict.fromkeys(at_once.quota for at_once in pipeline_explanation.at_once):
-            group = [at_once for at_once in pipeline_explanation.at_once if at_once.quota == quota]
+        for quota in dict.fromkeys(at_once.quota for at_once in run.at_once):
+            group = [at_once for at_once in run.at_once if at_once.quota == quota]
             title = f"at once, quota {quota}" if quota else "at once, no quota limits it"
             yield from sections.section(
                 title, map(self._at_once, group), ("ASK", "USED", "HARD") if quota else ("ASK",)
             )
-        yield from sections.section("affinity assistants", map(_assistant, pipeline_explanation.assistants))
-        yield from sections.section("or", map(warning_item, pipeline_explanation.verdict.others))
-        yield from sections.section("seen in the cluster", map(_fact, pipeline_explanation.facts))
-        yield from sections.section(
-            "assumed", (text_item(assumption.text) for assumption in pipeline_explanation.assumptions)
-        )
+        yield from sections.section("affinity assistants", map(_assistant, run.assistants))
+        yield from sections.section("or", map(warning_item, run.verdict.others))
+        yield from sections.section("seen in the cluster", map(_fact, run.facts))
+        yield from sections.section("assumed", (text_item(assumption.text) for assumption in run.assumptions))
 
     def _task_row(self, planned_task: PlannedTask) -> OutlineItem:
         totals = (
@@ -124,7 +124,7 @@ def _answer(planned_task: PlannedTask) -> tuple[str, Tone, str]:
     word, tone = verdict_word(verdict)
     if tone == "good":
         return "", "", f"{word}{state}"
-    part = planned_task.explanation.tekton
+    part = part_of(planned_task.explanation.pod_parts, TektonPart)
     reason = f": {part.problem.reason}" if part is not None and part.problem is not None else ""
     return "!" if tone == "warn" else "x", tone, f"{word}{state}{reason}"
 
@@ -133,8 +133,8 @@ def _task_lines(planned_task: PlannedTask, width: int) -> Iterator[Line]:
     yield [("strong", f"task {planned_task.name}"), ("quiet", f"  {', '.join(planned_task.names)}")]
     if planned_task.explanation is not None:
         yield from explanation_lines(planned_task.explanation, steps=False, width=width)
-    elif planned_task.gap is not None:
-        yield from tone_lines("warn", wrap_text(str(planned_task.gap), width, rest="  "))
+    elif planned_task.missing is not None:
+        yield from tone_lines("warn", wrap_text(str(planned_task.missing), width, rest="  "))
 
 
 def _at_once_lines(at_once: AtOnce, width: int) -> Iterator[Line]:
@@ -156,7 +156,7 @@ def _at_once_lines(at_once: AtOnce, width: int) -> Iterator[Line]:
 def _assistant(assistant_pod: AssistantPod) -> OutlineItem:
     refused = "; ".join(assistant_pod.refused)
     pinned = "; ".join(pinned_task_texts(assistant_pod))
-    tone: Tone = "bad" if refused else "warn" if assistant_pod.lacking else ""
+    tone: Tone = "bad" if refused else "warn" if assistant_pod.not_fitting else ""
     return OutlineItem(
         (),
         f"StatefulSet/{assistant_pod.name}",

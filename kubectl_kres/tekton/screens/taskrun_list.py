@@ -1,6 +1,5 @@
-"""TaskRuns: what their pods ask for as computed today, what the live ones have, and how each fares.
-
-PipelineRuns: how each fares by its own status, and which of its runs wait or failed.
+"""TaskRuns and PipelineRuns as lists: how each fares, and what pods of TaskRuns ask for today beside what live ones
+have.
 """
 
 from __future__ import annotations
@@ -18,15 +17,17 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.pictures.bounds import bounds_pairs, scale_lines
 from kubectl_kres.render.pictures.holders import divide_cells
-from kubectl_kres.render.pod.explain import head_lines
+from kubectl_kres.render.pod.verdict import head_lines
 from kubectl_kres.render.text import line
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation, ResourceValue, Subject
+from kubectl_kres.reports.common.system_parts import part_of
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.qos.qos_sums import amounts
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.config import configuration_needs
+from kubectl_kres.tekton.reports.part import TektonPart
 from kubectl_kres.tekton.reports.run_facts import condition_of, pipeline_run_of, run_status, task_progress
 from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN
 from kubectl_kres.tekton.text import NO_TEKTON
@@ -211,7 +212,7 @@ def _creation_time(row: RunRow) -> str | None:
 
 
 def _steps(row: RunRow) -> str:
-    part = row.explanation.tekton if row.explanation is not None else None
+    part = part_of(row.explanation.pod_parts, TektonPart) if row.explanation is not None else None
     return str(part.steps) if part is not None and part.steps else "-"
 
 
@@ -244,8 +245,8 @@ def _detail(session: Session, row: RunRow, width: int) -> Iterator[line.Line]:
         what = f"{name} {value.resource} {value.side[:-1]}"
         text = f"{what}: computed {value.value or '-'}, live {value.live or '-'}: {value.note}"
         yield from line.tone_lines("warn", line.wrap_text(text, width, rest="  "))
-    if explanation.tekton is not None:
-        yield from task_lines(explanation.tekton, width)
+    if (part := part_of(explanation.pod_parts, TektonPart)) is not None:
+        yield from task_lines(part, width)
     yield from scale_lines(bounds_pairs(explanation), width, ascii_only=session.setting.ascii_only)
 
 

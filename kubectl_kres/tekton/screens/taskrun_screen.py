@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.explanation import ResourceValue
+from kubectl_kres.reports.common.system_parts import part_of
+from kubectl_kres.tekton.reports.part import TektonPart
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.pod import PodPane
 from kubectl_kres.tui.table.columns import Column
@@ -31,7 +33,7 @@ class TaskRunPane(PodPane):
 
     def owner(self) -> Location | None:
         """Return the PipelineRun that it is part of."""
-        part = self.answer.tekton if self.answer is not None else None
+        part = part_of(self.answer.pod_parts, TektonPart) if self.answer is not None else None
         if part is None or not part.pipeline_run:
             return None
         return Location("object", ref=ObjectRef("PipelineRun", part.pipeline_run, self.ref.namespace))

@@ -12,24 +12,30 @@ from kubectl_kres.render.text.line import (
     age_text,
     clip_text,
     draw,
+    duration_text,
     labelled_lines,
+    led_lines,
     more_line,
     pad_text,
     size,
     tone_lines,
     wrap_text,
 )
-from kubectl_kres.render.text.remarks import remarks, unseen_text
+from kubectl_kres.render.text.remarks import remarks
+from kubectl_kres.render.text.system import systems
+from kubectl_kres.render.text.unread import unseen_texts
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import cause, code_line, held_text, one_line_message, verdict_word
+from kubectl_kres.render.verdict.headline import cause, code_line, one_line_message, verdict_word
 from kubectl_kres.render.verdict.object_list import Row
 from kubectl_kres.render.verdict.remedy import first_fix_lines, remedy_lines
 from kubectl_kres.render.verdict.run_state import short, state_sentence, state_suffix
 from kubectl_kres.reports.common.analysis import AccountStep
 from kubectl_kres.reports.common.explanation import merge_facts, waits_or_fails
+from kubectl_kres.reports.common.system_parts import part_of
+from kubectl_kres.tekton.reports.part import TektonPart
 from kubectl_kres.tekton.reports.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask, narrow_to_task
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import RUNS
-from kubectl_kres.tekton.text.taskrun import time_text
+from kubectl_kres.tekton.text.taskrun import held_text, time_text
 
 _NAME, _CELL = 30, 18
 _RACE = "; which task is first is chance"
@@ -37,7 +43,7 @@ _HEADS = ("TASK", "RUNS", "CPU", "MEMORY", "ANSWER")
 
 
 def lines(
-    pipeline_explanation: PipelineExplanation,
+    run: PipelineExplanation,
     *,
     steps: bool = False,
     task: str = "",
@@ -51,34 +57,28 @@ def lines(
     Raises UsageError where there is no task of that name.
     """
     if task:
-        shown = _task_in_full(pipeline_explanation, task, steps=steps, width=width, now=now)
+        shown = _task_in_full(run, task, steps=steps, width=width, now=now)
     else:
-        shown = pipeline_lines(pipeline_explanation, steps=steps, width=width, now=now)
+        shown = pipeline_lines(run, steps=steps, width=width, now=now)
     for line in shown:
         yield draw(line, color=color)
 
 
-def row_of(pipeline_explanation: PipelineExplanation, now: str = "") -> Row:
+def row_of(run: PipelineExplanation, now: str = "") -> Row:
     """Return the row of one of many objects."""
-    tone: Tone = "" if pipeline_explanation.ended else verdict_word(pipeline_explanation.verdict)[1]
-    text = f"{len(pipeline_explanation.tasks)} task{'s' * (len(pipeline_explanation.tasks) != 1)}"
-    texts = pipeline_explanation.verdict.allowed is not True or (
-        pipeline_explanation.ended and bool(pipeline_explanation.remedies)
-    )
-    rest = (
-        pipeline_explanation.remedies[0].text
-        if texts and pipeline_explanation.remedies
-        else _format_shortage(pipeline_explanation).removeprefix(", ")
-    )
-    state = pipeline_explanation.run_state
+    tone: Tone = "" if run.ended else verdict_word(run.verdict)[1]
+    text = f"{len(run.tasks)} task{'s' * (len(run.tasks) != 1)}"
+    texts = run.verdict.allowed is not True or (run.ended and bool(run.fixes))
+    rest = run.fixes[0].text if texts and run.fixes else _format_shortage(run).removeprefix(", ")
+    state = run.run_state
     held_up = state_sentence(state, now) if state is not None and waits_or_fails(state) else ""
-    if pipeline_explanation.held and not held_up:
-        held_up = f"held back by spec.status {pipeline_explanation.held}"
+    if run.held_by and not held_up:
+        held_up = f"held back by spec.status {run.held_by}"
     reason = "; ".join(filter(None, (text, held_up, rest)))
     word, state_tone = short(state)
     return Row(
-        pipeline_explanation.subject,
-        "ended" if pipeline_explanation.ended else pipeline_explanation.verdict.outcome,
+        run.subject,
+        "ended" if run.ended else run.verdict.outcome,
         tone,
         reason,
         state=word,
@@ -86,156 +86,146 @@ def row_of(pipeline_explanation: PipelineExplanation, now: str = "") -> Row:
     )
 
 
-def brief(pipeline_explanation: PipelineExplanation, more: str, now: str = "") -> Brief:
+def brief(run: PipelineExplanation, more: str, now: str = "") -> Brief:
     """In few words. ``more``: the command that gives the whole answer."""
-    row = row_of(pipeline_explanation, now)
-    text = verdict_word(pipeline_explanation.verdict)[0] if not pipeline_explanation.ended else row.outcome
-    count = len(pipeline_explanation.tasks)
-    tasks = f"{count} task{'s' * (count != 1)}{_format_shortage(pipeline_explanation)}"
-    reason = (
-        one_line_message(pipeline_explanation.verdict) if pipeline_explanation.verdict.allowed is not True else tasks
-    )
-    state = pipeline_explanation.run_state if not pipeline_explanation.ended else None
+    row = row_of(run, now)
+    text = verdict_word(run.verdict)[0] if not run.ended else row.outcome
+    count = len(run.tasks)
+    tasks = f"{count} task{'s' * (count != 1)}{_format_shortage(run)}"
+    reason = one_line_message(run.verdict) if run.verdict.allowed is not True else tasks
+    state = run.run_state if not run.ended else None
     if state is not None and waits_or_fails(state):
         reason += f"; {state_sentence(state, now)}"
     else:
-        reason += _format_blocked_run(pipeline_explanation)
+        reason += _format_blocked_run(run)
     return with_remedies(
-        Brief(row.tone, text, f"{state_suffix(state)}: {pipeline_explanation.subject.full_name}: {reason}", next=more),
-        pipeline_explanation.remedies,
+        Brief(row.tone, text, f"{state_suffix(state)}: {run.subject.full_name}: {reason}", next=more),
+        run.fixes,
     )
 
 
-def pipeline_lines(
-    pipeline_explanation: PipelineExplanation, *, steps: bool, width: int, now: str = ""
-) -> Iterator[Line]:
+def pipeline_lines(run: PipelineExplanation, *, steps: bool, width: int, now: str = "") -> Iterator[Line]:
     """Yield the same as ``lines``, not drawn yet."""
-    yield from verdict_lines(pipeline_explanation, width, now)
+    yield from verdict_lines(run, width, now)
     yield [("", "")]
-    last = sum(task.is_finally for task in pipeline_explanation.tasks)
-    count = len(pipeline_explanation.tasks) - last
-    head = (
-        f"{pipeline_explanation.subject} in {pipeline_explanation.subject.namespace}, from {pipeline_explanation.start}"
-    )
-    if pipeline_explanation.tasks:
+    last = sum(task.is_finally for task in run.tasks)
+    count = len(run.tasks) - last
+    head = f"{run.subject} in {run.subject.namespace}, from {run.start}"
+    if run.tasks:
         head += f": {count} task{'s' * (count != 1)}{f', then {last} in finally' if last else ''}"
     yield from tone_lines("quiet", wrap_text(head, width, rest="  "))
-    yield from task_lines(pipeline_explanation.tasks, width)
-    yield from _at_once(pipeline_explanation, width)
-    yield from _claims(pipeline_explanation.claims, width)
-    yield from _assistants(pipeline_explanation, width)
+    yield from task_lines(run.tasks, width)
+    yield from _at_once(run, width)
+    yield from _claims(run.claims, width)
+    yield from _assistants(run, width)
     if steps:
-        for task in pipeline_explanation.tasks:
+        for task in run.tasks:
             yield from _in_full(task, width, steps=True, now=now)
-    yield from fact_lines(pipeline_explanation.facts, width, now)
+    yield from fact_lines(run.facts, width, now)
     yield from remarks(
-        (("warn", "or", pipeline_explanation.verdict.others),),
-        pipeline_explanation.assumptions,
-        pipeline_explanation.unseen,
+        (("warn", "or", run.verdict.others),),
+        run.assumptions,
+        run.unread,
         width,
     )
 
 
-def verdict_lines(pipeline_explanation: PipelineExplanation, width: int, now: str = "") -> Iterator[Line]:
+def verdict_lines(run: PipelineExplanation, width: int, now: str = "") -> Iterator[Line]:
     """Yield what becomes of the run and why, what to change, what of its timeout is left, and what Tekton says.
 
     ``now`` (RFC 3339): times are ages.
     """
-    tone, word, texts = _state_words(pipeline_explanation)
-    message = one_line_message(pipeline_explanation.verdict)
-    reason = _format_reason(pipeline_explanation, now) if message else ""
-    first, *rest = wrap_text(f"{word}: {reason or texts}", width, rest="  ")
-    yield [(tone, word), ("", first.removeprefix(word))]
-    yield from tone_lines("", rest)
-    yield from _state(pipeline_explanation, width, now)
-    if pipeline_explanation.remedies:
+    tone, word, texts = _state_words(run)
+    message = one_line_message(run.verdict)
+    reason = _format_reason(run, now) if message else ""
+    yield from led_lines(tone, word, f": {reason or texts}", width)
+    yield from _state(run, width, now)
+    if run.fixes:
         yield [("", "")]
-    yield from remedy_lines(pipeline_explanation.remedies, "", width)
-    yield from _goes_on(pipeline_explanation, width)
+    yield from remedy_lines(run.fixes, width)
+    yield from _goes_on(run, width)
+    for system in systems():
+        yield from system.turn_lines(run.pod_parts, width, refused=run.verdict.allowed is False)
     if message and message not in reason:
         yield from labelled_lines("server", message, width, tone="quiet")
 
 
-def _format_reason(pipeline_explanation: PipelineExplanation, now: str) -> str:
+def _format_reason(run: PipelineExplanation, now: str) -> str:
     """Return the run, the first task that is refused, the cause in our words where they are known, and since when."""
-    verdict, state = pipeline_explanation.verdict, pipeline_explanation.run_state
+    verdict, state = run.verdict, run.run_state
     message = one_line_message(verdict)
     known = cause(verdict.findings)
     task, colon, _ = message.partition(": ") if message.startswith("task ") else ("", "", "")
     text = f"{task}{colon}{known}" if known else message
-    prefix = state.since if state is not None and not pipeline_explanation.ended else ""
-    age = f" (since {age_text(prefix, now) or prefix})" if prefix else ""
-    return f"{pipeline_explanation.subject.full_name}: {text}{age}{_format_blocked_run(pipeline_explanation)}"
+    prefix = state.since if state is not None and not run.ended else ""
+    age = f" ({duration_text(prefix, now)})" if prefix else ""
+    return f"{run.subject.full_name}: {text}{age}{_format_blocked_run(run)}"
 
 
-def head_lines(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
+def head_lines(run: PipelineExplanation, width: int) -> Iterator[Line]:
     """Yield the same at the head of a screen: what is to be done stands before what Tekton says."""
-    tone, word, texts = _state_words(pipeline_explanation)
-    name = pipeline_explanation.subject.full_name
-    shown = name if pipeline_explanation.remedies else texts
-    first, *rest = wrap_text(f"{word}: {shown}", width, rest="  ")
-    yield [(tone, first[: len(word)]), ("", first[len(word) :])]
-    yield from tone_lines("", rest)
-    yield from _state(pipeline_explanation, width)
+    tone, word, texts = _state_words(run)
+    name = run.subject.full_name
+    shown = name if run.fixes else texts
+    yield from led_lines(tone, word, f": {shown}", width)
+    yield from _state(run, width)
     if shown != texts:
-        yield from first_fix_lines(pipeline_explanation.remedies, "", width)
+        yield from first_fix_lines(run.fixes, width)
         yield from tone_lines("quiet", wrap_text(texts, width, rest="  "))
-    yield from _goes_on(pipeline_explanation, width)
+    yield from _goes_on(run, width)
 
 
-def _state(pipeline_explanation: PipelineExplanation, width: int, now: str = "") -> Iterator[Line]:
+def _state(run: PipelineExplanation, width: int, now: str = "") -> Iterator[Line]:
     """Yield the sentence that it waits or fails, why, and what to do next."""
-    state = pipeline_explanation.run_state
-    shown = not (pipeline_explanation.ended or pipeline_explanation.verdict.allowed is not True)
+    state = run.run_state
+    shown = not (run.ended or run.verdict.allowed is not True)
     if state is None or not waits_or_fails(state) or not shown:
         return
-    yield from tone_lines("bad", wrap_text(f"{state.word}: {state_sentence(state, now)}", width, rest="  "))
-    if state.next and not pipeline_explanation.remedies:
+    yield from tone_lines("bad", wrap_text(f"{state.state}: {state_sentence(state, now)}", width, rest="  "))
+    if state.next and not run.fixes:
         yield from labelled_lines("next", state.next, width)
 
 
-def _state_words(pipeline_explanation: PipelineExplanation) -> tuple[Tone, str, str]:
+def _state_words(run: PipelineExplanation) -> tuple[Tone, str, str]:
     """Return a word for what becomes of it, with its tone; and what Tekton says, or the name."""
-    name = pipeline_explanation.subject.full_name
-    if pipeline_explanation.ended and not pipeline_explanation.verdict.message:
+    name = run.subject.full_name
+    if run.ended and not run.verdict.message:
         return "strong", "ended", f"{name}; nothing of it is made any more"
-    word, tone = verdict_word(pipeline_explanation.verdict)
-    text = one_line_message(pipeline_explanation.verdict) or f"{name}{_format_shortage(pipeline_explanation)}"
-    return tone, word, f"{text}{_format_blocked_run(pipeline_explanation)}"
+    word, tone = verdict_word(run.verdict)
+    text = one_line_message(run.verdict) or f"{name}{_format_shortage(run)}"
+    return tone, word, f"{text}{_format_blocked_run(run)}"
 
 
-def _format_blocked_run(pipeline_explanation: PipelineExplanation) -> str:
-    return f"; {held_text(pipeline_explanation.held)}" if pipeline_explanation.held else ""
+def _format_blocked_run(run: PipelineExplanation) -> str:
+    return f"; {held_text(run.held_by)}" if run.held_by else ""
 
 
-def _goes_on(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
+def _goes_on(run: PipelineExplanation, width: int) -> Iterator[Line]:
     """Yield what is written of the run, and what of its timeout is left."""
-    problem = pipeline_explanation.problem
+    problem = run.problem
     if problem is not None:
         stored = problem.stage not in {"object", "validation"}
         text = f"Succeeded={problem.status}, {problem.reason}" if stored else f"the {problem.object} is not stored"
         consequence = (
             "; tried again with back-off, while the timeout of the run goes on"
             if problem.again
-            else "; final: a change helps only a new run"
+            else "; it fails for good; start a new run after the change"
             if problem.stage == "create"
             else ""
         )
         yield from labelled_lines("status", f"{text}, so nothing runs{consequence}", width, tone="")
-    if pipeline_explanation.ended and pipeline_explanation.verdict.message:
+    if run.ended and run.verdict.message:
         text = "the run has ended: nothing of it is made any more"
         yield from labelled_lines("ended", text, width, tone="")
-    if pipeline_explanation.seconds_left is not None:
-        left = time_text(pipeline_explanation.seconds_left)
-        text = f"{pipeline_explanation.subject} {left}; the time runs on while tasks wait for a quota"
+    if run.seconds_left is not None:
+        left = time_text(run.seconds_left)
+        text = f"{run.subject} {left}; the time runs on while tasks wait for a quota"
         yield from labelled_lines("time", text, width, tone="")
 
 
-def _format_shortage(pipeline_explanation: PipelineExplanation) -> str:
+def _format_shortage(run: PipelineExplanation) -> str:
     """Return the sentence that not all fits at once."""
-    names = dict.fromkeys(
-        f"{at_once.resource} of quota {at_once.quota}" for at_once in pipeline_explanation.at_once if at_once.exceeded
-    )
+    names = dict.fromkeys(f"{at_once.resource} of quota {at_once.quota}" for at_once in run.at_once if at_once.exceeded)
     return f", but not all at once: {', '.join(names)}" if names else ""
 
 
@@ -258,8 +248,8 @@ def task_lines(tasks: Sequence[PlannedTask], width: int) -> Iterator[Line]:
         yield [("", f"{text}  "), (tone, answer), ("quiet", after if fits else "")]
         if after and not fits:
             yield from tone_lines("quiet", wrap_text(after.strip(), width, first="    ", rest="      "))
-        if task.gap is not None:
-            yield from tone_lines("warn", wrap_text(str(task.gap), width, first="    ", rest="      "))
+        if task.missing is not None:
+            yield from tone_lines("warn", wrap_text(str(task.missing), width, first="    ", rest="      "))
 
 
 def _cells(planned_task: PlannedTask) -> tuple[str, ...]:
@@ -278,24 +268,25 @@ def _answer(planned_task: PlannedTask) -> tuple[Tone, str]:
         return ("quiet", planned_task.state)
     if planned_task.explanation is None:
         return ("warn", "not known")
-    verdict, part = planned_task.explanation.verdict, planned_task.explanation.tekton
+    verdict = planned_task.explanation.verdict
+    part = part_of(planned_task.explanation.pod_parts, TektonPart)
     word, tone = verdict_word(verdict)
     reason = part.problem.reason if part is not None and part.problem is not None else ""
     state = f", {planned_task.state}" if planned_task.state else ""
     return tone, f"{word}{state}{f': {reason}' if reason and verdict.allowed is not True else ''}"
 
 
-def _at_once(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
+def _at_once(run: PipelineExplanation, width: int) -> Iterator[Line]:
     groups: dict[str, list[AtOnce]] = {}
-    for at_once in pipeline_explanation.at_once:
+    for at_once in run.at_once:
         groups.setdefault(at_once.quota, []).append(at_once)
     for quota, group in groups.items():
         yield [("", "")]
         yield from _group(quota, group, width)
         for text in shortfall_texts([at_once for at_once in group if at_once.exceeded]):
             yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="  "))
-    unknown = [task.name for task in pipeline_explanation.tasks if task.gap is not None and not task.state]
-    if unknown and pipeline_explanation.at_once:
+    unknown = [task.name for task in run.tasks if task.missing is not None and not task.state]
+    if unknown and run.at_once:
         yield from tone_lines(
             "warn", wrap_text(f"without {', '.join(unknown)}: not known", width, first="  ", rest="  ")
         )
@@ -351,10 +342,10 @@ def _format_users(at_once: AtOnce) -> str:
     return "; ".join(parts)
 
 
-def _assistants(pipeline_explanation: PipelineExplanation, width: int) -> Iterator[Line]:
-    if pipeline_explanation.assistants:
+def _assistants(run: PipelineExplanation, width: int) -> Iterator[Line]:
+    if run.assistants:
         yield [("", "")]
-    for assistant in pipeline_explanation.assistants:
+    for assistant in run.assistants:
         whose = f" of workspace {assistant.workspace}" if assistant.workspace else ""
         text = f"affinity assistant{whose}: StatefulSet/{assistant.name}, a pod with 50m cpu and 100Mi memory"
         yield from tone_lines("", wrap_text(text, width, rest="  "))
@@ -364,7 +355,7 @@ def _assistants(pipeline_explanation: PipelineExplanation, width: int) -> Iterat
             text = f"no status of a run says so; {_format_missing_assistant(assistant)}"
             yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="    "))
         for text in pinned_task_texts(assistant):
-            tone: Tone = "warn" if assistant.lacking else "quiet"
+            tone: Tone = "warn" if assistant.not_fitting else "quiet"
             yield from tone_lines(tone, wrap_text(text, width, first="  ", rest="    "))
 
 
@@ -374,10 +365,10 @@ def pinned_task_texts(assistant: AssistantPod) -> Iterator[str]:
     """
     if assistant.unread_node:
         yield f"on node {assistant.node}; what is left there for tasks to come could not be read"
-    for task in assistant.lacking:
+    for task in assistant.not_fitting:
         lacks = ", ".join(
-            f"{short.resource} {short.lacking} (asks {short.asked}; it has {short.allocatable}, {short.requested} "
-            "requested then)"
+            f"{short.resource} {short.short_by} (asks {short.pod_request}; it has {short.allocatable}, "
+            f"{short.requested} requested then)"
             for short in task.shortages
         )
         yield f"task {task.name} does not fit on node {assistant.node}, to which the assistant pins it: lacks {lacks}"
@@ -413,10 +404,8 @@ def _claims(claims: Sequence[AccountStep], width: int) -> Iterator[Line]:
                 yield from tone_lines(tone, wrap_text(f"{text}{', too much' * over}", width, first="  ", rest="    "))
 
 
-def _task_in_full(
-    pipeline_explanation: PipelineExplanation, name: str, *, steps: bool, width: int, now: str
-) -> Iterator[Line]:
-    yield from _in_full(narrow_to_task(pipeline_explanation, name).tasks[0], width, steps=steps, now=now)
+def _task_in_full(run: PipelineExplanation, name: str, *, steps: bool, width: int, now: str) -> Iterator[Line]:
+    yield from _in_full(narrow_to_task(run, name).tasks[0], width, steps=steps, now=now)
 
 
 def _in_full(planned_task: PlannedTask, width: int, *, steps: bool, now: str) -> Iterator[Line]:
@@ -424,8 +413,8 @@ def _in_full(planned_task: PlannedTask, width: int, *, steps: bool, now: str) ->
     yield [("strong", f"task {planned_task.name}")]
     if planned_task.explanation is not None:
         yield from explanation_lines(planned_task.explanation, steps=steps, width=width, now=now)
-    elif planned_task.gap is not None:
-        yield from tone_lines("warn", wrap_text(str(planned_task.gap), width, first="  ", rest="    "))
+    elif planned_task.missing is not None:
+        yield from tone_lines("warn", wrap_text(str(planned_task.missing), width, first="  ", rest="    "))
 
 
 #: Tasks, events and assumptions that are shown; the rest is counted.
@@ -434,20 +423,20 @@ _TASKS, _FACTS, _ASSUMED = 8, 1, 2
 _FACT = 240
 
 
-def page(pipeline_explanation: PipelineExplanation, *, now: str, color: bool = False, width: int = 80) -> Iterator[str]:
+def page(run: PipelineExplanation, *, now: str, color: bool = False, width: int = 80) -> Iterator[str]:
     """Yield the answer as a page of its own. ``now`` (RFC 3339) turns times into ages."""
-    for line in _page_lines(pipeline_explanation, now, width):
+    for line in _page_lines(run, now, width):
         yield draw(line, color=color)
 
 
-def _page_lines(pipeline_explanation: PipelineExplanation, now: str, width: int) -> Iterator[Line]:
-    yield from verdict_lines(pipeline_explanation, width, now)
-    tasks = pipeline_explanation.tasks
+def _page_lines(run: PipelineExplanation, now: str, width: int) -> Iterator[Line]:
+    yield from verdict_lines(run, width, now)
+    tasks = run.tasks
     yield from task_lines(tasks[:_TASKS], width)
     if len(tasks) > _TASKS:
         yield [("quiet", f"and {len(tasks) - _TASKS} more tasks")]
     yield [("", "")]
-    limited = [at_once for at_once in pipeline_explanation.at_once if at_once.quota]
+    limited = [at_once for at_once in run.at_once if at_once.quota]
     for quota in dict.fromkeys(at_once.quota for at_once in limited):
         group = [at_once for at_once in limited if at_once.quota == quota]
         text = f"at once, quota {quota}: {'; '.join(map(_at_once_text, group))}"
@@ -455,20 +444,20 @@ def _page_lines(pipeline_explanation: PipelineExplanation, now: str, width: int)
         yield from labelled_lines("asks", text, width, tone="bad" if exceeded else "")
         for sentence in shortfall_texts(exceeded):
             yield from labelled_lines("", sentence, width, tone="warn")
-    for claim in pipeline_explanation.claims:
+    for claim in run.claims:
         if claim.state == "refused":
             yield from labelled_lines(
                 "claim", f"{claim.object} of workspace {claim.workspace} is refused", width, tone="bad"
             )
-    sentences = (one_line_message(pipeline_explanation.verdict), *pipeline_explanation.verdict.others)
-    for assistant in pipeline_explanation.assistants:
+    sentences = (one_line_message(run.verdict), *run.verdict.others)
+    for assistant in run.assistants:
         if assistant.refused and not _is_mentioned(assistant.refused[0], sentences):
             text = f"the affinity assistant StatefulSet/{assistant.name} gets no pod: {assistant.refused[0]}"
             yield from labelled_lines("", text, width, tone="bad")
-        for text in pinned_task_texts(assistant) if assistant.lacking else ():
+        for text in pinned_task_texts(assistant) if assistant.not_fitting else ():
             yield from labelled_lines("pinned", text, width, tone="warn")
-    yield from _page_remarks(pipeline_explanation, now, width)
-    yield from code_line(pipeline_explanation.verdict)
+    yield from _page_remarks(run, now, width)
+    yield from code_line(run.verdict)
     yield from more_line(["all that is asked for at once", "claims and assistants", "-c TASK: a task in full"], width)
 
 
@@ -477,18 +466,18 @@ def _is_mentioned(text: str, sentences: Sequence[str]) -> bool:
     return any(text.partition(" is forbidden: ")[2] in sentence for sentence in sentences) and " is forbidden: " in text
 
 
-def _page_remarks(pipeline_explanation: PipelineExplanation, now: str, width: int) -> Iterator[Line]:
-    for fact in merge_facts(pipeline_explanation.facts)[:_FACTS]:
+def _page_remarks(run: PipelineExplanation, now: str, width: int) -> Iterator[Line]:
+    for fact in merge_facts(run.facts)[:_FACTS]:
         ago = age_text(fact.time, now)
         often = f" ({fact.count}x)" if fact.count > 1 else ""
         last = f", last {ago} ago" if ago else ""
         text = f"{fact.reason}{often}{last}: {clip_text(fact.text, _FACT)}"
         yield from labelled_lines("seen", text, width, tone="quiet")
-    for text in pipeline_explanation.verdict.others:
+    for text in run.verdict.others:
         yield from labelled_lines("or", text, width, tone="warn")
-    for failed_read in pipeline_explanation.unseen:
-        yield from labelled_lines("unread", unseen_text(failed_read), width, tone="bad")
-    for assumption in pipeline_explanation.assumptions[:_ASSUMED]:
+    for text in unseen_texts(run.unread):
+        yield from labelled_lines("unread", text, width, tone="bad")
+    for assumption in run.assumptions[:_ASSUMED]:
         yield from labelled_lines("assumed", assumption.text, width, tone="quiet")
 
 

@@ -1,16 +1,17 @@
-"""A run in words: its condition, retries, and the division of requests between steps.
-
-What Tekton makes of the LimitRanges of a namespace.
+"""Tekton in words: a run's condition, retries and division of requests, and what Tekton makes of a namespace's
+LimitRanges.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.provenance.journal import Problem, QuotaShortfall
-from kubectl_kres.render.text.line import Line, age_text, columns, labelled_lines, tone_lines, wrap_text
+from kubectl_kres.provenance.journal import QuotaShortfall
+from kubectl_kres.render.text.line import Line, age_text, columns, duration_text, labelled_lines, tone_lines, wrap_text
 from kubectl_kres.reports.common.explanation import Verdict
-from kubectl_kres.reports.common.parts import KilledContainer, MergedLimit, OversizedAddition, TektonPart, WaitingRun
+from kubectl_kres.reports.pod.verdict import is_negative
+from kubectl_kres.tekton.reports.part import KilledContainer, MergedLimit, OversizedAddition, TektonPart, WaitingRun
+from kubectl_kres.tekton.rules.base.problem import Problem
 
 #: Where the run itself is refused.
 _UNSTORED = frozenset({"object", "validation"})
@@ -27,15 +28,29 @@ def condition_lines(part: TektonPart, verdict: Verdict, width: int, now: str = "
         yield from labelled_lines("why", _format_outweighed(outweighed), width, tone="warn")
     if part.throttled:
         yield from labelled_lines("slow", _format_throttled(part), width, tone="warn")
-    for too_much in part.never:
+    for too_much in part.never_fits:
         yield from labelled_lines("never", never_text(too_much), width, tone="bad")
     if part.problem is not None:
         # A Task has no condition, nor has a run that no controller has seen.
         would = "" if part.status or part.problem.stage in _UNSTORED else "would become "
         yield from labelled_lines("status", f"{would}{_condition(part, part.problem)}", width)
     if part.waiting is not None:
-        for text in waiting_texts(part.waiting, now, fits=verdict.allowed is True):
+        for text in waiting_texts(part.waiting, now, fits=not is_negative(verdict)):
             yield from labelled_lines("waits", text, width, tone="warn")
+
+
+def headline_remarks(part: TektonPart, *, admitted: bool) -> Iterator[str]:
+    """Yield that a run is held back, and of an admitted one the first container that was killed for memory."""
+    if part.held_by:
+        yield held_text(part.held_by)
+    for killed in part.killed[:1] if admitted else ():
+        limit = f" at its limit {killed.limit}" if killed.limit else ""
+        yield f"{killed.name} was killed for memory{limit}{', and would be again' if killed.again else ''}"
+
+
+def held_text(status: str) -> str:
+    """Return the sentence that a run waits until somebody lets it go."""
+    return f"held back: spec.status is {status}, nothing of it is made until that is taken out"
 
 
 def killed_text(killed: KilledContainer) -> str:
@@ -73,25 +88,22 @@ def _condition(part: TektonPart, problem: Problem) -> str:
 
 def _format_next_step(part: TektonPart, problem: Problem) -> str:
     if part.failed and not part.about_another:
-        return "final; changing Task, run or policies does not revive it, only a new run helps"
+        return "failed for good; start a new run after the change"
     if problem.reason == "ExceededResourceQuota":
         whose = f"that of PipelineRun/{part.pipeline_run}" if part.pipeline_run else "a PipelineRun's"
-        return (
-            f"Tekton retries every {problem.requeue_seconds}s without end; meanwhile its timeout is paused, {whose} "
-            "runs on"
-        )
+        return f"Tekton retries every {problem.requeue_seconds}s without end; its timeout is paused, {whose} is not"
     if not problem.final:
         return f"Tekton tries again after {problem.requeue_seconds}s"
     if problem.stage == "create" and part.retries:
         return f"Tekton tries again {part.retries} time{'s' * (part.retries > 1)} (retries), then the run has failed"
     if problem.status == "False":
-        return "final; a change helps only a new run"
+        return "fails for good; start a new run after the change"
     return "nothing is tried again by itself"
 
 
 def waiting_texts(waiting: WaitingRun, now: str = "", *, fits: bool) -> Iterator[str]:
     """Yield since when and until when a run waits. ``now`` (RFC 3339): in ages."""
-    prefix = f"since {age_text(waiting.since, now) or waiting.since}" if waiting.since else "for a quota"
+    prefix = duration_text(waiting.since, now) if waiting.since else "for a quota"
     ahead = age_text(now, waiting.next_try)
     next_try = f"in {ahead}" if ahead else f"about {waiting.next_try}"
     tried = f"; next try {next_try}" if waiting.next_try else ""

@@ -8,4 +8,5 @@ SYSTEM = CliSystem(
     "vpa",
     explainer=("kubectl_kres.vpa.commands.explain_vpa", "VpaExplainer"),
     explanations=(("kubectl_kres.vpa.reports.effects", "VpaEffects"),),
+    parts=(("kubectl_kres.vpa.reports.updater_run", "Eviction"),),
 )

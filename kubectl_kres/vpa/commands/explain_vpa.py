@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from kubectl_kres.cli.explainer import Explainer
+from kubectl_kres.cli.explainer import Explainer, refuse_pod_flags
 from kubectl_kres.cli.run_loop import AnswerBatch, ObjectAnswer, RunSummary
-from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.errors import KresError
 from kubectl_kres.reports.common.explanation import Subject, Verdict
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.vpa.reports.effects import VpaEffects, effects_needs, vpa_effects
@@ -28,10 +28,7 @@ class VpaExplainer(Explainer):
         self, batch: AnswerBatch, subject: Subject, run_summary: RunSummary
     ) -> Iterator[tuple[ObjectAnswer, Verdict | None]]:
         options = self.page.options
-        for flag in ("container", "question"):
-            if getattr(options, flag):
-                name = "for" if flag == "question" else flag
-                raise UsageError(f"--{name} asks about a pod, not about {subject.ref}")
+        refuse_pod_flags(options, subject.ref)
         try:
             effects = vpa_effects(batch.store, subject, batch.options)
         except KresError as error:
@@ -39,7 +36,7 @@ class VpaExplainer(Explainer):
             return
         yield ObjectAnswer(subject, effects, self._lines(effects, many=batch.many)), None
         bad = effects.allowed is False or (effects.eviction is not None and effects.eviction.result in BAD)
-        run_summary.add_answer(effects.unseen, complete=effects.complete, negative=options.exit_code and bad)
+        run_summary.add_answer(effects.unread, complete=effects.complete, negative=options.exit_code and bad)
 
     def _lines(self, effects: VpaEffects, *, many: bool) -> Callable[[], Iterable[str]]:
         color, width = self.page.color, self.page.width

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common import system
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
-from kubectl_kres.reports.common.parts import Remedy
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.vpa.model import BUDGET, GROUP, HOOKS, KIND, WEBHOOK
 
@@ -57,6 +58,15 @@ def _remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remed
     return pod_remedies(store, subject, analysis)
 
 
+def _cap_request(store: Store, source: Source, container: str, resource: str, amount: str) -> system.RequestCap | None:
+    vpa = store.get(KIND, source.name, source.namespace) if source.kind == KIND else None
+    if vpa is None:
+        return None
+    from kubectl_kres.vpa.reports.remedies import cap_request
+
+    return cap_request(store, vpa, container, resource, amount)
+
+
 def may_be_installed(store: Store) -> bool:
     """Return whether the webhook is registered, or whether that could not be read."""
     if any(hook.name == WEBHOOK for item in store.all(HOOKS) for hook in item.webhooks or ()):
@@ -80,6 +90,7 @@ SYSTEM = system.System(
         ),
     },
     reads=reads,
+    cap_request=_cap_request,
     remedies=_remedies,
     admission=system.Admitter(extend=_extend, apply=_apply),
 )

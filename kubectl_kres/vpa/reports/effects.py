@@ -9,10 +9,12 @@ from msgspec import structs
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.errors import KresError, NotFound
-from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.workload_kinds import POD_MAKERS
 from kubectl_kres.reports.common.explanation import ContainerValues, EvaluationOptions, FailedRead, Subject, find_unread
-from kubectl_kres.reports.common.parts import Record, Remedy
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.reports.pod.values import ValueTable
@@ -29,7 +31,7 @@ class VpaEffects(Record, frozen=True):
     """``registered``: whether the webhook is; absent: not known. ``failure_policy``: of the webhook.
 
     ``allowed``: whether the next pod is admitted, absent where that is not known; ``message``: the refusal.
-    ``fault``: why the admission controller changes nothing. ``remedies``: what to change where pods are refused, let
+    ``fault``: why the admission controller changes nothing. ``fixes``: what to change where pods are refused, let
     alone, or evicted without an end.
     """
 
@@ -44,8 +46,8 @@ class VpaEffects(Record, frozen=True):
     message: str = ""
     fault: str = ""
     eviction: Eviction | None = None
-    remedies: tuple[Remedy, ...] = ()
-    unseen: tuple[FailedRead, ...] = ()
+    fixes: tuple[Remedy, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     complete: bool = True
 
 
@@ -72,7 +74,7 @@ def effects_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
 def _target(vpa: VerticalPodAutoscaler) -> Subject | None:
     """Return the controller, of a kind whose template is known."""
     reference = vpa.spec.target_ref
-    if reference is None or reference.kind not in WORKLOADS:
+    if reference is None or reference.kind not in POD_MAKERS:
         return None
     return Subject(ObjectRef(reference.kind, reference.name, vpa.metadata.namespace), BY_KIND[reference.kind])
 
@@ -94,7 +96,7 @@ def vpa_effects(store: Store, subject: Subject, options: EvaluationOptions) -> V
         is_registered(store),
         registered[1].failure_policy if registered is not None else "",
         autoscaler is not None and autoscaler.recommended is not None,
-        unseen=failed_reads,
+        unread=failed_reads,
         complete=not any(each.required for each in failed_reads),
     )
     target = _target(vpa)
@@ -115,7 +117,7 @@ def vpa_effects(store: Store, subject: Subject, options: EvaluationOptions) -> V
         message="" if first.refusal is None else first.refusal.message,
         fault=_fault(autoscaler, first, analysis.policies.policies.limits),
         eviction=eviction,
-        remedies=eviction_remedies(store, options, vpa, target, analysis, eviction),
+        fixes=eviction_remedies(store, options, vpa, target, analysis, eviction),
     )
 
 

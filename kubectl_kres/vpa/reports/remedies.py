@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Any, NamedTuple
@@ -17,12 +15,13 @@ from kubectl_kres.model.objects import ObjectRef, decode_object, to_wire
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
-from kubectl_kres.reports.common.parts import Admits, Edit, RaiseQuota, Remedy, SetField
-from kubectl_kres.reports.remedies.commands import directed_command, named_manager_sentence
+from kubectl_kres.reports.common.remedy import Admits, Edit, RaiseQuota, Remedy, SetField
+from kubectl_kres.reports.common.system import RequestCap
+from kubectl_kres.reports.remedies.commands import named_manager_sentence, patch_command
 from kubectl_kres.reports.remedies.engine import RemedySearch, State, changed_policies
 from kubectl_kres.reports.remedies.words import compose_remedy, edit_file
 from kubectl_kres.store.store import Store
-from kubectl_kres.vpa.model import KIND, WEBHOOK, VerticalPodAutoscaler
+from kubectl_kres.vpa.model import KIND, WEBHOOK, VerticalPodAutoscaler, VpaResourcePolicy
 from kubectl_kres.vpa.registration import is_registered
 from kubectl_kres.vpa.reports.registered_webhook import autoscaler_of
 from kubectl_kres.vpa.reports.updater_run import BAD, Eviction, UpdaterRun
@@ -108,7 +107,7 @@ class _AutoscalerSearch(RemedySearch[UpdaterRun | None]):
     def compose(self, state: State, edits: Sequence[Edit]) -> Remedy:
         """Return the remedy, with a patch of the autoscaler where that is changed."""
         if isinstance(edits[0], RaiseQuota):
-            pods = self.eviction.kept + self.eviction.come
+            pods = self.eviction.kept + self.eviction.recreated
             all_pods = pods + self.eviction.missing
             return compose_remedy(self.store, self.subject, edits, Admits(all_pods, all_pods), pods)
         (target, to), *_ = state.items()
@@ -124,9 +123,7 @@ class _AutoscalerSearch(RemedySearch[UpdaterRun | None]):
             text = f"set {', '.join(bounds)} in {self.ref}"
         file = self.store.files.get(self.ref)
         kept = named_manager_sentence(self.ref, self.vpa.metadata) if file is None else edit_file(file)
-        wire = shlex.quote(json.dumps({"spec": patch}, separators=(",", ":")))
-        name, space = shlex.quote(self.ref.name), shlex.quote(self.ref.namespace)
-        command = directed_command(self.store.origin, f"patch vpa {name} -n {space} --type merge -p {wire}")
+        command = patch_command(self.store.origin, self.ref, {"spec": patch}, "merge", "vpa")
         return Remedy(text, tuple(edits), () if kept else (command,), kept, proven=True)
 
     def findings(self, state: State) -> Sequence[Finding]:
@@ -304,3 +301,26 @@ def _change_policy(raw: _Raw, target: _PolicyField, to: str) -> tuple[str, Any]:
     if not lower or (most is not None and parse(str(most)) < parse(to)):
         policy["maxAllowed"] = {**(policy.get("maxAllowed") or {}), name: to}
     return f"{path}.{'minAllowed' if lower else 'maxAllowed'}[{name}]", least if lower else most
+
+
+def cap_request(store: Store, vpa: VerticalPodAutoscaler, container: str, resource: str, amount: str) -> RequestCap:
+    """Return the bound with which an autoscaler writes no more than an amount into new pods."""
+    policies = list(to_wire(vpa.spec.resource_policy or VpaResourcePolicy()).get("containerPolicies") or ())
+    names = [policy.get("containerName") for policy in policies]
+    if container in names:
+        own = policies[names.index(container)]
+    else:
+        # A policy of its own hides the one for all others, whose fields stay.
+        own = {
+            **next((policy for policy in policies if policy.get("containerName") == "*"), {}),
+            "containerName": container,
+        }
+        policies.append(own)
+    index = policies.index(own)
+    policies[index] = {**own, "maxAllowed": {**(own.get("maxAllowed") or {}), resource: amount}}
+    ref = ObjectRef(KIND, vpa.metadata.name, vpa.metadata.namespace)
+    patch = {"spec": {"resourcePolicy": {"containerPolicies": policies}}}
+    command = patch_command(store.origin, ref, patch, "merge", "vpa")
+    kept = named_manager_sentence(ref, vpa.metadata)
+    text = f"set maxAllowed.{resource} of container {container} to {amount} in {ref}, which sets its request"
+    return RequestCap(text, () if kept else (command,))

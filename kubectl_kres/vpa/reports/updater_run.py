@@ -1,13 +1,10 @@
-"""One run of the updater of the vertical autoscaler over the pods of one controller: what it evicts and what comes.
-
-What comes of it if the updater of a vertical autoscaler runs now, as values.
-"""
+"""What comes of it if the updater of a vertical autoscaler runs now over the pods of one controller, as values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, cast
 from weakref import ref
 
 from msgspec import structs
@@ -21,10 +18,13 @@ from kubectl_kres.admission.resize import resize as put_resize
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import ZERO, Quantity, parse
+from kubectl_kres.reports.changes.report import StepPart
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
-from kubectl_kres.reports.common.parts import Record, node_of
-from kubectl_kres.reports.common.replicas import controller, replicas_of
+from kubectl_kres.reports.common.nodes import node_of
+from kubectl_kres.reports.common.owners import controller
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.replicas import replicas_of
 from kubectl_kres.reports.resize import patch_pod
 from kubectl_kres.store.store import Store
 from kubectl_kres.vpa.model import BUDGET
@@ -44,7 +44,8 @@ from kubectl_kres.vpa.rules.updater import (
 from kubectl_kres.vpa.rules.webhook import scaled_containers, top_owner
 
 if TYPE_CHECKING:
-    from kubectl_kres.simulate.requests import StepAnswer, UpdaterPass
+    from kubectl_kres.simulate.requests import StepAnswer
+    from kubectl_kres.vpa.simulation.updater_pass import UpdaterPass
 
 #: Why pods are let alone, or what comes of it: one word each, for scripts.
 Result = Literal[
@@ -74,16 +75,18 @@ class OutsideValue(Record, frozen=True):
     upper: str = ""
 
 
-class Eviction(Record, frozen=True):
+class Eviction(StepPart, frozen=True):
     """What comes of it if the updater runs now.
 
     ``pods``: how many run; ``outside``: what of them is outside of the recommendation; ``held``: so many of them are
-    kept by evictionRequirements. ``evicted``, ``kept``, ``come`` and ``missing``: how many pods it ends with.
+    kept by evictionRequirements. ``evicted``, ``kept``, ``recreated`` and ``missing``: how many pods it ends with.
     ``message``: the refusal of the pods that are missing, or of the evictions. ``budgets``: the PodDisruptionBudgets
     that select the pods, by name, which want ``healthy`` of them to run. ``again``: what of a pod that comes is
     outside once more, so that it is evicted again without an end. ``resized``: pods are resized in place;
     ``in_place``: what the API server says to the resize that is refused; empty: it passes, or none is tried.
     """
+
+    KEY: ClassVar[str] = "eviction"
 
     result: Result
     pods: int = 0
@@ -91,7 +94,7 @@ class Eviction(Record, frozen=True):
     held: int = 0
     evicted: int = 0
     kept: int = 0
-    come: int = 0
+    recreated: int = 0
     missing: int = 0
     message: str = ""
     budgets: tuple[str, ...] = ()
@@ -99,6 +102,15 @@ class Eviction(Record, frozen=True):
     again: tuple[OutsideValue, ...] = ()
     resized: bool = False
     in_place: str = ""
+
+    @property
+    def is_worse(self) -> bool:
+        """Return whether pods are evicted without an end, or those that come instead are refused."""
+        return self.result in BAD
+
+    def with_refusal(self, message: str) -> Self:
+        """Return it with the refusal of the pods that are missing."""
+        return structs.replace(self, message=message) if self.missing else self
 
 
 def eviction_of(answers: Iterable[StepAnswer]) -> Eviction | None:

@@ -1,9 +1,6 @@
-"""A vertical autoscaler with its amounts parsed, each with the field that it comes from.
+"""A vertical autoscaler in amounts that know the field and the rules they come from, and limits in proportion to
+requests, rounded as it does.
 
-An amount on its way through the vertical autoscaler: what it is, and each rule that set it.
-
-Limits in proportion to requests, with the roundings and the 64 bits of the vertical autoscaler; the bounds of the
-LimitRanges of a namespace as it sees them: one item for containers, one for pods.
 Source: vertical-pod-autoscaler 1.8.1 pkg/utils/vpa/limit_and_request_scaling.go,
 pkg/utils/limitrange/limit_range_calculator.go.
 """
@@ -108,6 +105,8 @@ def scaled(name: str, quantity: Quantity, base: Quantity, result: Quantity, roun
 def _scaled_cpu(quantity: Quantity, base: Quantity, result: Quantity, rounding: Rounding) -> Quantity:
     if not base:
         return quantity
+    if not base.milli_value():
+        raise WebhookFault("it divides by a sum of zero")
     milli, rest = divmod(quantity.milli_value() * result.milli_value(), base.milli_value())
     if milli > _MOST:
         milli = _MOST

@@ -8,12 +8,10 @@ from functools import partial
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.workload_kinds import POD_MAKERS
 from kubectl_kres.provenance.journal import Set
-from kubectl_kres.render.change_report import WORDS, evicted, outside_text
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
-from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.reports.common.explanation import FailedRead, Subject
-from kubectl_kres.reports.common.parts import Remedy
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
@@ -21,12 +19,13 @@ from kubectl_kres.tui.rbac_hints import gap_lines
 from kubectl_kres.tui.screens.outline import OutlinePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
-from kubectl_kres.tui.widgets.items import OutlineItem, Sections
+from kubectl_kres.tui.widgets.items import OutlineItem, Sections, remedy_item
 from kubectl_kres.vpa.model import HOOKS, KIND
 from kubectl_kres.vpa.reports.effects import VpaEffects, effects_needs, vpa_effects
 from kubectl_kres.vpa.reports.updater_run import BAD, Eviction, OutsideValue
 from kubectl_kres.vpa.text import NO_VPA
 from kubectl_kres.vpa.text.effects import bounded_sentence, lines, webhook_words
+from kubectl_kres.vpa.text.eviction import WORDS, eviction_sentence, outside_text
 
 
 def _subjects(session: Session, namespace: str) -> Iterator[Subject]:
@@ -114,7 +113,7 @@ def place_of(row: VpaEffects) -> Location:
 LISTING = Listing(
     names=("vpas", "vpa", "verticalpodautoscalers", "verticalpodautoscaler"),
     about="vertical autoscalers: the next pod of each, and what comes of it if its updater evicts now",
-    kinds=(KIND, HOOKS, "Pod", "LimitRange", "ResourceQuota", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"),
+    kinds=(KIND, HOOKS, "Pod", "LimitRange", "ResourceQuota", *POD_MAKERS),
     reads=_read_requests,
     more_reads=_effect_requests,
     absent=NO_VPA,
@@ -160,7 +159,7 @@ class VpaPane(OutlinePane):
         if effects.message:
             yield from tone_lines("bad", wrap_text(f"the next pod is refused: {effects.message}", width, rest="  "))
         if effects.eviction is not None:
-            tone, text = evicted(effects.eviction)
+            tone, text = eviction_sentence(effects.eviction)
             yield from tone_lines(tone, wrap_text(text, width, rest="  "))
         yield from self.first_fix_lines(width)
         tone, text = webhook_words(effects)
@@ -176,8 +175,8 @@ class VpaPane(OutlinePane):
             yield from sections.section(
                 "outside of the recommendation", map(self._outside_item, eviction.outside), ("HAS",)
             )
-        yield from sections.section("what to change", map(_remedy, range(len(effects.remedies)), effects.remedies))
-        yield from sections.section("not visible", map(self._unseen_row, () if self.is_late else effects.unseen))
+        yield from sections.section("what to change", map(remedy_item, range(len(effects.fixes)), effects.fixes))
+        yield from sections.section("not visible", map(self._unseen_row, () if self.is_late else effects.unread))
 
     def _outside_item(self, value: OutsideValue) -> OutlineItem:
         ref = ObjectRef("Pod", value.pod, self.ref.namespace)
@@ -226,7 +225,7 @@ def _wrap_lines(text: str, width: int) -> Iterable[Line]:
 def _end_items(eviction: Eviction) -> Iterator[OutlineItem]:
     counts = (
         ("run", eviction.pods), ("evicted", eviction.evicted), ("not evicted", eviction.kept),
-        ("replaced", eviction.come), ("not replaced", eviction.missing),
+        ("replaced", eviction.recreated), ("not replaced", eviction.missing),
         ("kept by evictionRequirements", eviction.held),
     )  # fmt: skip
     for label, number in counts:
@@ -237,10 +236,3 @@ def _end_items(eviction: Eviction) -> Iterator[OutlineItem]:
                 (), label, (str(number),), eviction.message if missing else "", "x" if missing else "",
                 "bad" if missing else "", partial(_wrap_lines, text),
             )  # fmt: skip
-
-
-def _remedy(number: int, remedy: Remedy) -> OutlineItem:
-    return OutlineItem(
-        (), f"{'or' if number else 'fix'} {remedy.text}", about=lambda width: remedy_lines((remedy,), "", width),
-        name="command", text="\n".join(remedy.commands), remedy=True,
-    )  # fmt: skip

@@ -18,9 +18,10 @@ def effects_lines(effects: VpaEffects, *, color: bool, width: int) -> Iterator[s
 
 def summary(effects: VpaEffects, *, color: bool) -> str:
     """Return one line for each of several."""
-    from kubectl_kres.render.change_report import evicted  # noqa: PLC0415, workloads need none
+    from kubectl_kres.vpa.text.eviction import eviction_sentence  # noqa: PLC0415, workloads need none
 
-    tone, text = evicted(effects.eviction) if effects.eviction is not None else ("quiet", "its controller is not known")
+    eviction = effects.eviction
+    tone, text = eviction_sentence(eviction) if eviction is not None else ("quiet", "its controller is not known")
     return draw(
         [("strong", str(effects.object)), ("", f"  {effects.target}  {effects.mode}  "), (tone, text)], color=color
     )
@@ -28,7 +29,7 @@ def summary(effects: VpaEffects, *, color: bool) -> str:
 
 def lines(effects: VpaEffects, width: int) -> Iterator[Line]:
     """Whose pods it scales, what comes of it if the updater runs now, what to change, and what the next pod gets."""
-    from kubectl_kres.render.change_report import eviction_lines  # noqa: PLC0415, workloads need none
+    from kubectl_kres.vpa.text.eviction import eviction_lines  # noqa: PLC0415, workloads need none
 
     yield [("strong", str(effects.object)), ("", f"  {effects.target}, updateMode {effects.mode or '-'}")]
     if effects.registered is False:
@@ -41,7 +42,7 @@ def lines(effects: VpaEffects, width: int) -> Iterator[Line]:
         yield from _wrap_text("bad", f"the next pod is refused: {effects.message}", width)
     if effects.eviction is not None:
         yield from eviction_lines(effects.eviction, width)
-    yield from remedy_lines(effects.remedies, "", width)
+    yield from remedy_lines(effects.fixes, width)
     tone, words = webhook_words(effects)
     if values := list(_values(effects, width)):
         head = "the next pod gets" if effects.registered is False else f"the next pod gets ({words})"
@@ -50,7 +51,7 @@ def lines(effects: VpaEffects, width: int) -> Iterator[Line]:
         yield from values
     elif effects.registered is not False:
         yield from _wrap_text(tone, words, width)
-    for failed_read in effects.unseen:
+    for failed_read in effects.unread:
         if failed_read.required:
             yield [("warn", f"not read: {failed_read.kind}: {failed_read.message or failed_read.state}")]
 

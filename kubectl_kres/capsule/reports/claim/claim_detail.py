@@ -10,7 +10,7 @@ from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim, Resource
 from kubectl_kres.capsule.reports.claim.claims import ClaimReport, Claims, ManagedQuota, QuotaLine, VerbEffect
 from kubectl_kres.capsule.reports.common.amount_lists import parse_amounts
 from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, ClaimStanding
-from kubectl_kres.capsule.reports.common.needs import is_whole, unseen_of_claim
+from kubectl_kres.capsule.reports.common.needs import is_whole, unread_of_claim
 from kubectl_kres.capsule.reports.common.pool_index import STAYS, PoolIndex, excess_usage
 from kubectl_kres.capsule.reports.common.tenancy import version_remarks
 from kubectl_kres.capsule.reports.unblock.options import unblock_options
@@ -19,7 +19,7 @@ from kubectl_kres.capsule.rules.webhooks import refuse_claim, refuse_deletion
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.reports.common.explanation import LastEdit
 from kubectl_kres.reports.common.last_editor import last_edit
-from kubectl_kres.reports.common.resource_lists import join_words
+from kubectl_kres.wording import join_some
 
 _VANISHES = "only a claim in use can be released; Capsule takes the annotation off and does nothing else"
 
@@ -28,35 +28,35 @@ _FEW, _LARGE = 10, 300
 
 
 def claim_detail(claims: Claims, claim: ResourcePoolClaim) -> ClaimReport:
-    """Return what could not be read is in ``unseen``; without the pool the claim and its quota still say what
+    """Return what could not be read is in ``unread``; without the pool the claim and its quota still say what
     they say.
     """
     context, meta = claims.index, claim.metadata
     claim_standing = context.states()[meta.namespace, meta.name]
     report = claims.report(claim)
-    failed_reads = unseen_of_claim(context, claim)
+    failed_reads = unread_of_claim(context, claim)
     queue_place = (
-        structs.replace(report.place, ahead=claims.claims_before(report)) if report.place is not None else None
+        structs.replace(report.queue, ahead=claims.claims_before(report)) if report.queue is not None else None
     )
     return structs.replace(
         report,
-        place=queue_place,
+        queue=queue_place,
         notes=(*report.notes, *version_remarks(context.store, "pools")),
-        ways=unblock_options(context, claim, claim_standing),
+        fixes=unblock_options(context, claim, claim_standing),
         # What versions before 0.13 refuse is another matter, which nothing here was recorded from.
-        may=()
+        allowed_actions=()
         if claim_standing.old
         else _list_permissions(
             claim, claim_standing, holds=report.state == "failed" and _is_listed_by_pool(context, claim)
         ),
         quota=find_managed_quota(context, claim),
         edits=_edits(claim),
-        unseen=failed_reads,
+        unread=failed_reads,
         complete=is_whole(failed_reads),
     )
 
 
-def with_ways(claims: Claims, reports: Sequence[ClaimReport]) -> list[ClaimReport]:
+def with_fixes(claims: Claims, reports: Sequence[ClaimReport]) -> list[ClaimReport]:
     """Return the rows of a list, with what would unblock each where few claims wait; of many that would take too
     long.
     """
@@ -72,7 +72,7 @@ def with_ways(claims: Claims, reports: Sequence[ClaimReport]) -> list[ClaimRepor
             result.append(report)
         else:
             state = context.states()[ref.namespace, ref.name]
-            result.append(structs.replace(report, ways=unblock_options(context, claim, state)))
+            result.append(structs.replace(report, fixes=unblock_options(context, claim, state)))
     return result
 
 
@@ -88,7 +88,7 @@ def find_managed_quota(context: PoolIndex, claim: ResourcePoolClaim) -> ManagedQ
     quota, pool = context.quota(name, space), context.pools.get(name)
     if quota is not None:
         over = excess_usage(quota)
-        note = f"more is in use than it allows: {STAYS.format(join_words(sorted(over)))}" if over else ""
+        note = f"more is in use than it allows: {STAYS.format(join_some(sorted(over)))}" if over else ""
         return ManagedQuota(ref, tuple(_lines(quota, _held_in(context, name, space), pool, over)), note=note)
     return ManagedQuota(ref, missing=True) if context.quotas_known(name, space) else None
 
@@ -158,7 +158,7 @@ def _list_permissions(
             deletion.message if deletion else "",
             "" if deletion else _format_deletion_effect(claim_standing, holds=holds),
         ),
-        VerbEffect("release", claim_standing.state == "in use", follows=_format_release_effect(claim_standing)),
+        VerbEffect("release", claim_standing.state == "in use", effect=_format_release_effect(claim_standing)),
     )
 
 
@@ -183,6 +183,6 @@ def _format_release_effect(claim_standing: ClaimStanding) -> str:
     if claim_standing.state != "in use":
         return _VANISHES
     return (
-        "what it holds is free at once; its pods keep running, the quota of its namespace falls below their use; it is "
-        "not queued again until its spec changes (Capsule 0.13.0 to 0.13.5 take the annotation off instead)"
+        "what it holds is free at once; its pods keep running, the quota of its namespace falls below their use; "
+        "Capsule re-evaluates it only after a spec change (0.13.0 to 0.13.5 take the annotation off instead)"
     )

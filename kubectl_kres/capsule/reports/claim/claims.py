@@ -1,64 +1,57 @@
-"""The answer of ``claims``: each claim's state, its place in the queue, and what is short.
-
-What of a claim does not fit together: its status and its pool's, names and amounts that nobody could serve.
-
-The answer of ``claims``: structs that the text, JSON and screens are made from.
+"""The answer of ``claims``: each claim's state, its position in the queue, what is short, and what about it does not
+fit together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kubectl_kres.capsule.model import PoolClaim, ResourcePool, ResourcePoolClaim
+from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim
+from kubectl_kres.capsule.reports.claim.claim_notes import notes_of
 from kubectl_kres.capsule.reports.common.amount_lists import (
     amount,
     amount_texts,
-    faults,
     parse_amounts,
-    sentence,
     texts,
 )
 from kubectl_kres.capsule.reports.common.claim_state import (
-    HELD,
     POOL_EXISTS,
     STUCK,
     WAITING,
     ClaimStanding,
+    ClaimState,
     claim_standing_of,
 )
 from kubectl_kres.capsule.reports.common.pool_index import ClaimStates, PoolIndex, short
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
-from kubectl_kres.capsule.rules.allocation import Amounts, amounts_equal
-from kubectl_kres.capsule.rules.assignment import LONGEST_NAME, is_writable
-from kubectl_kres.capsule.rules.webhooks import wants_release
+from kubectl_kres.capsule.rules.allocation import Amounts
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.common.explanation import FailedRead, LastEdit
-from kubectl_kres.reports.common.parts import ClaimState, Record
-from kubectl_kres.reports.common.resource_lists import join_words
+from kubectl_kres.reports.common.record import Record, Sentence
 
 
 class Amount(Record, frozen=True):
     """One resource that a claim asks for.
 
     available: what the pool has left at the claim's turn; absent: not known, or the pool has no such resource
-    (``offered`` False). lacks: how much is missing; absent: nothing. behind: the earlier claim's amount that closes the
-    resource in an ordered queue.
+    (``offered`` False). short_by: how much is missing; absent: nothing. closed_by_amount: the earlier claim's amount
+    that closes the resource in an ordered queue.
     """
 
     name: str
     requested: str
     available: str | None = None
-    lacks: str | None = None
-    behind: str | None = None
+    short_by: str | None = None
+    closed_by_amount: str | None = None
     offered: bool = True
 
 
 class QueuePlace(Record, frozen=True):
-    """A place in a pool's queue: ``of`` claims wait. ``ordered``: nobody behind gets what one ahead waits for."""
+    """A place in a pool's queue: ``length`` claims wait. ``ordered``: nobody behind gets what one ahead waits for."""
 
-    place: int
-    of: int
+    position: int
+    length: int
     ordered: bool = False
     ahead: tuple[ObjectRef, ...] = ()
 
@@ -93,39 +86,39 @@ class VerbEffect(Record, frozen=True):
 
     verb: str
     allowed: bool
-    said: str = ""
-    follows: str = ""
+    message: str = ""
+    effect: str = ""
 
 
 class ClaimReport(Record, frozen=True):
-    """A claim. ``because``: why, in our words; ``message``: the controller's; ``rule``: the code of what keeps it from
+    """A claim. ``reason``: why, in our words; ``message``: the controller's; ``rule``: the code of what keeps it from
     its share, empty where nothing does.
 
-    asks: what it claims. amounts: each resource, with what is there. ways: what would unblock it, the smallest first;
-    in a list only where few claims wait. notes: what does not fit together. old: Capsule before 0.13.
+    requested: what it claims. amounts: each resource, with what is there. fixes: what would unblock it, the smallest
+    first; in a list only where few claims wait. notes: what does not fit together. legacy: Capsule before 0.13.
     predicted: it comes from a file, and this is what the controller would make of it, or with ``certain`` False may.
     """
 
     subject: ObjectRef
     state: ClaimState
-    because: str
+    reason: str
     pool: str = ""
     wanted_pool: str = ""
-    asks: Mapping[str, str] = {}
+    requested: Mapping[str, str] = {}
     amounts: tuple[Amount, ...] = ()
-    place: QueuePlace | None = None
+    queue: QueuePlace | None = None
     message: str = ""
     created: str = ""
-    ways: tuple[UnblockOption, ...] = ()
-    may: tuple[VerbEffect, ...] = ()
+    fixes: tuple[UnblockOption, ...] = ()
+    allowed_actions: tuple[VerbEffect, ...] = ()
     quota: ManagedQuota | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Sentence | str, ...] = ()
     edits: Mapping[str, LastEdit] = {}
-    old: bool = False
+    legacy: bool = False
     predicted: bool = False
     certain: bool = True
     rule: str = ""
-    unseen: tuple[FailedRead, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     complete: bool = True
 
     @property
@@ -136,105 +129,7 @@ class ClaimReport(Record, frozen=True):
     @property
     def missing_amounts(self) -> Mapping[str, str]:
         """Return what is missing, by resource."""
-        return {amount.name: amount.lacks for amount in self.amounts if amount.lacks is not None}
-
-
-def notes_of(
-    context: PoolIndex,
-    claim: ResourcePoolClaim,
-    requested: Amounts,
-    pool: ResourcePool | None,
-    claim_standing: ClaimStanding,
-) -> tuple[str, ...]:
-    """Return a sentence each; empty for nearly all. ``requested``: what of its amounts parses."""
-    return (
-        *_of_itself(claim, requested, claim_standing),
-        *(_pool_remarks(context, claim, requested, pool, claim_standing) if pool is not None else ()),
-    )
-
-
-def unwritable(name: str) -> bool:
-    """Return whether a pool's status cannot list a claim of that name, though it is legal for the claim."""
-    return not is_writable(name)
-
-
-def _of_itself(claim: ResourcePoolClaim, requested: Amounts, claim_standing: ClaimStanding) -> Iterator[str]:
-    name = claim.metadata.name
-    if unwritable(name):
-        yield (
-            f'the name "{name}" {"has a dot" if "." in name else f"is longer than {LONGEST_NAME}"}: its pool cannot '
-            "write its status any more, and every later change of the pool is lost; create it under another name"
-        )
-    if len(requested) != len(claim.spec.claim or ()):
-        yield from faults(claim.spec.claim, "spec.claim")
-    negative = {name: value for name, value in requested.items() if value.nano < 0}
-    if negative:
-        yield f"it claims less than nothing ({sentence(amount_texts(negative))}): that raises what others can take"
-    if wants_release(claim):
-        yield "it carries the annotation for its release; the controller is about to let it go"
-    now = claim.metadata.generation
-    seen = (
-        max((condition.observed_generation for condition in claim.status.conditions or ()), default=0) if now > 1 else 0
-    )
-    if seen and seen < now:
-        yield f"what the controller says is about generation {seen} of it, and it has changed since"
-    pool_ref = claim.status.pool
-    if pool_ref is not None and claim_standing.state in HELD | WAITING and claim.spec.pool not in {"", pool_ref.name}:
-        yield (
-            f"its spec names pool {claim.spec.pool}, and what the controller says is of pool {pool_ref.name}: it has "
-            "not looked yet, or an older word of it was written over the new one"
-        )
-    if claim.metadata.deletion_timestamp:
-        yield f"it is being deleted, since {claim.metadata.deletion_timestamp}"
-
-
-def _pool_remarks(
-    context: PoolIndex, claim: ResourcePoolClaim, requested: Amounts, pool: ResourcePool, claim_standing: ClaimStanding
-) -> Iterator[str]:
-    """Against the pool, which knows the claim by its UID."""
-    name, space = pool.metadata.name, claim.metadata.namespace
-    served = space in context.spaces(pool)
-    entry = context.entry(pool, claim)
-    if pool.metadata.deletion_timestamp:
-        fate = (
-            "deleted with it"
-            if claim_standing.state in WAITING or pool.spec.config.delete_bound_resources
-            else "let go of"
-        )
-        yield f"pool {name} is being deleted, and the claim is {fate}"
-    if claim_standing.state in WAITING and not served:
-        yield f"what the controller says is stale: pool {name} no longer serves namespace {space}"
-    if claim_standing.state in HELD and entry is None and not unwritable(claim.metadata.name):
-        yield f"the status of pool {name} does not list it as allocated: the two are written one after the other"
-    if claim_standing.state in WAITING and entry is not None:
-        yield f"the status of pool {name} lists it as allocated, with {sentence(texts(entry.claims))}"
-    if claim_standing.state == "failed" and entry is not None:
-        yield f"it still holds {sentence(texts(entry.claims))} of pool {name}"
-    if claim_standing.state in HELD and entry is not None and not _has_claimed_amounts(entry, claim, requested):
-        yield f"it holds {sentence(texts(entry.claims))}; what it asks for now is not decided yet"
-    if names := context.lowered_resources(pool) & requested.keys():
-        counted = join_words(sorted(names))
-        yield f"not certain: Capsule counts {counted} of pool {name} wrong, since there is so much of it"
-    if names := context.truncated_amounts(pool) & requested.keys():
-        much = join_words(sorted(names))
-        yield f"not certain: pool {name} has so much {much} that the API server cuts sums off (at 2^63-1)"
-    hard = context.hard(pool)
-    never = (
-        [name for name, value in requested.items() if name in hard and value.nano > hard[name].nano]
-        if not entry
-        else []
-    )
-    if never:
-        too_little = sentence(amount_texts({each: hard[each] for each in never}))
-        yield (
-            f"pool {name} has less in total than it asks for ({too_little}): "
-            "it waits forever unless one of the two changes"
-        )
-
-
-def _has_claimed_amounts(entry: PoolClaim, claim: ResourcePoolClaim, requested: Amounts) -> bool:
-    """Return whether it holds what it asks for now; the same text is the rule, and saves the parsing."""
-    return entry.claims == claim.spec.claim or amounts_equal(parse_amounts(entry.claims), requested)
+        return {amount.name: amount.short_by for amount in self.amounts if amount.short_by is not None}
 
 
 #: Claims ahead that are named.
@@ -270,13 +165,15 @@ class Claims:
             rule=result.rule,
             pool=claim.status.pool.name if claim.status.pool is not None else "",
             wanted_pool=claim.spec.pool,
-            asks=amount_texts(requested) if len(requested) == len(claim.spec.claim or ()) else texts(claim.spec.claim),
+            requested=amount_texts(requested)
+            if len(requested) == len(claim.spec.claim or ())
+            else texts(claim.spec.claim),
             amounts=amounts,
-            place=self._queue_position(claim, pool) if result.state in WAITING else None,
+            queue=self._queue_position(claim, pool) if result.state in WAITING else None,
             message=result.message,
             created=meta.creation_timestamp or "",
             notes=notes_of(context, claim, requested, pool, result),
-            old=result.old,
+            legacy=result.old,
         )
 
     def _queue_position(self, claim: ResourcePoolClaim, pool: ResourcePool | None) -> QueuePlace | None:
@@ -289,10 +186,10 @@ class Claims:
 
     def claims_before(self, report: ClaimReport) -> tuple[ObjectRef, ...]:
         """Return the claims before one that has a place, as many as are named."""
-        if report.place is None:
+        if report.queue is None:
             return ()
         queue = self.index.waiting_claims(report.pool)
-        return tuple(_ref(standings) for standings in queue[: min(report.place.place - 1, _NAMED)])
+        return tuple(_ref(standings) for standings in queue[: min(report.queue.position - 1, _NAMED)])
 
     def _amounts(
         self, requested: Amounts, pool: ResourcePool | None, claim_standing: ClaimStanding
@@ -315,7 +212,7 @@ def _amount(
     text = claim_standing.available.get(name)
     left = amount(text) if text is not None else None
     if left is None:
-        return Amount(name, str(requested), behind=behind)
+        return Amount(name, str(requested), closed_by_amount=behind)
     return Amount(name, str(requested), str(left), _missing_amount(requested, left), behind)
 
 

@@ -1,6 +1,5 @@
-"""The answer of ``claims --for``: what has to be claimed so that all pods of a workload, and a rolling update, fit.
-
-What one more claim on a pool would meet: too little, an ordered queue that is closed, or a claim to grow instead.
+"""The answer of ``claims --for``: what has to be claimed so that all pods of a workload fit, and what such a claim
+would meet.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from kubectl_kres.admission.quota.usage import requirements
 from kubectl_kres.admission.request.new_pod import quota_request
 from kubectl_kres.capsule.model import PREFIX, ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.reports.common.amount_lists import amount_texts, parse_amounts
+from kubectl_kres.capsule.reports.common.claim_action import ClaimAction
 from kubectl_kres.capsule.reports.common.claim_state import HELD
 from kubectl_kres.capsule.reports.common.needs import file_needs
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex, shares, short
@@ -25,7 +25,7 @@ from kubectl_kres.model.objects import ManagedMetadata, ObjectRef, ResourceQuota
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import ZERO, Quantity, maximum
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, manifest_workload
-from kubectl_kres.reports.common.parts import ClaimAction, Record
+from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.replicas import Replicas, replicas_of
 from kubectl_kres.reports.explain.explain import analysis_of_another, build_explanation
 from kubectl_kres.reports.pod.needs import list_read_requests
@@ -110,47 +110,47 @@ def growth(context: PoolIndex, pool: ResourcePool, space: str, more: Amounts) ->
 
 
 class SizedAmount(Record, frozen=True):
-    """One resource. each: what a pod counts for; all: of the pods that are wanted; peak: with those of an update.
+    """One resource. per_pod: what a pod counts for; total: of the pods that are wanted; peak: with those of an update.
 
-    hard, used: of the managed quota now; absent: it does not limit the resource. claim: what has to be claimed more;
-    absent: nothing. left: of the pool; absent: not known.
+    hard, used: of the managed quota now; absent: it does not limit the resource. to_claim: what has to be claimed more;
+    absent: nothing. free: of the pool; absent: not known.
     """
 
     name: str
-    each: str
-    all: str
+    per_pod: str
+    total: str
     peak: str
     hard: str | None = None
     used: str | None = None
-    claim: str | None = None
-    left: str | None = None
-    lacks: str | None = None
+    to_claim: str | None = None
+    free: str | None = None
+    short_by: str | None = None
 
 
 class SizedPool(Record, frozen=True):
     """What a pool that serves the namespace would have to be asked for. ``counts`` False: its scopes leave such pods
-    out. ``known`` False: the pool itself could not be read, only its quota. ``closed``: what earlier claims wait for in
-    its ordered queue, so that such a claim would wait, too; ``behind``: these claims, where they were read.
-    ``grow``: the edit of an unused claim that gets all of it at once.
+    out. ``known`` False: the pool itself could not be read, only its quota. ``closed_resources``: what earlier claims
+    wait for in its ordered queue, so that such a claim would wait, too; ``closed_by``: these claims, where they were
+    read. ``grow``: the edit of an unused claim that gets all of it at once.
     """
 
     pool: str
     amounts: tuple[SizedAmount, ...] = ()
     counts: bool = True
     known: bool = True
-    closed: tuple[str, ...] = ()
-    behind: tuple[ObjectRef, ...] = ()
+    closed_resources: tuple[str, ...] = ()
+    closed_by: tuple[ObjectRef, ...] = ()
     grow: ClaimAction | None = None
 
     @property
     def claim(self) -> Mapping[str, str]:
         """The amounts of one more claim; empty: no claim is needed."""
-        return {amount.name: amount.claim for amount in self.amounts if amount.claim is not None}
+        return {amount.name: amount.to_claim for amount in self.amounts if amount.to_claim is not None}
 
     @property
     def fits(self) -> bool:
         """Return whether the pool has room for that, as far as is known."""
-        return not self.closed and not any(amount.lacks for amount in self.amounts)
+        return not self.closed_resources and not any(amount.short_by for amount in self.amounts)
 
 
 class Sizing(Record, frozen=True):
@@ -165,7 +165,7 @@ class Sizing(Record, frozen=True):
     pools: tuple[SizedPool, ...]
     replicas: Replicas | None = None
     doubt: str = ""
-    unseen: tuple[FailedRead, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     complete: bool = True
 
 
@@ -200,7 +200,7 @@ def size_claim(store: Store, subject: Subject, options: EvaluationOptions) -> Si
         pools,
         replicas,
         "its requests and limits depend on the order of LimitRanges" if values else "",
-        tuple(failed_read for failed_read in explanation.unseen if failed_read.required),
+        tuple(failed_read for failed_read in explanation.unread if failed_read.required),
         explanation.complete,
     )
 
@@ -247,7 +247,7 @@ def _pools(context: PoolIndex, space: str, request: QuotaRequest, count: _Count)
         origin, grow = context.store.origin, None
         if result is not None:
             grow = resize_claim(origin, (space, result.claim.name), amount_texts(result.amounts), {})
-        yield structs.replace(sized, closed=met.closed, behind=met.behind, grow=grow)
+        yield structs.replace(sized, closed_resources=met.closed, closed_by=met.behind, grow=grow)
 
 
 def _amounts(

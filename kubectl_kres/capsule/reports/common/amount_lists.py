@@ -8,7 +8,7 @@ from kubectl_kres.capsule.rules.allocation import AmountFault, Amounts, readable
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.objects import ObjectRef, ResourceList
 from kubectl_kres.quantity import Quantity, from_json
-from kubectl_kres.reports.common.resource_lists import join_words
+from kubectl_kres.wording import join_some
 
 _NOBODY = ObjectRef("", "")
 
@@ -59,4 +59,4 @@ def whole_number_texts(quantities: Amounts) -> dict[str, str]:
 
 def sentence(values: Mapping[str, str]) -> str:
     """``requests.cpu 2 and requests.memory 4Gi``; ``nothing`` if it is empty."""
-    return join_words(f"{name} {value}" for name, value in values.items()) or "nothing"
+    return join_some(f"{name} {value}" for name, value in values.items()) or "nothing"

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from kubectl_kres.capsule.model import CapsuleCondition, ResourcePool, ResourcePoolClaim
 from kubectl_kres.capsule.rules.assignment import is_writable
 from kubectl_kres.capsule.rules.conditions import NO_POOL, normalize_message
-from kubectl_kres.reports.common.parts import ClaimState
+from kubectl_kres.wording import join_words
+
+#: allocated: it has its amounts. in use: and pods use them. exhausted: the pool has too little for it. queued: it waits
+#: behind an exhausted claim. unassigned: it names no pool. failed: its pool would not take it. lost: the controller
+#: says that all is well, but it is in no pool. released: it was let go by the annotation. pending: not decided yet.
+ClaimState = Literal[
+    "allocated", "in use", "exhausted", "queued", "unassigned", "failed", "lost", "released", "pending"
+]
 
 HELD = frozenset({"allocated", "in use"})
 #: States of claims that stand in a pool's queue.
@@ -108,7 +115,7 @@ def _read_waiting_standing(exhausted: CapsuleCondition) -> ClaimStanding:
         if match is not None:
             (available if match[3] == "available" else queued)[match[1]] = match[5]
     if exhausted.reason == "QueueExhausted":
-        names = ", ".join(sorted(queued)) or "a resource"
+        names = join_words(sorted(queued)) or "a resource"
         return ClaimStanding(
             "queued",
             f"an earlier claim waits for {names}",
@@ -117,10 +124,10 @@ def _read_waiting_standing(exhausted: CapsuleCondition) -> ClaimStanding:
             queued=queued,
             rule="capsule/queue",
         )
-    names = ", ".join(sorted(available)) or "a resource"
+    names = join_words(sorted(available)) or "a resource"
     return ClaimStanding(
         "exhausted",
-        f"its pool has too little {names}",
+        f"its pool is short of {names}",
         exhausted.message,
         available=available,
         rule="capsule/room",
@@ -131,11 +138,11 @@ def _without_pool(claim: ResourcePoolClaim, pool: ResourcePool | None, message: 
     """Ready, and yet in no pool. The owner reference stays with one that was moved, not with one that was released."""
     owned = any(owner.kind == "ResourcePool" for owner in claim.metadata.owner_references or ())
     if owned:
-        return ClaimStanding("lost", "it was moved to another pool while allocated: neither pool counts it", message)
+        return ClaimStanding("lost", "moved to another pool while allocated; now neither pool counts it", message)
     if pool is not None and claim.metadata.namespace not in (pool.status.namespaces or ()):
         return ClaimStanding("lost", f"pool {pool.metadata.name} no longer serves its namespace", message)
     if pool is not None:
-        return ClaimStanding("released", "it holds nothing, and is not queued again until its spec changes", message)
+        return ClaimStanding("released", "it holds nothing; Capsule re-evaluates it only after a spec change", message)
     return ClaimStanding(
         "released", "it holds nothing until its spec changes; it was released, or its namespace left the pool", message
     )

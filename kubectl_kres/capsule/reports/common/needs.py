@@ -119,7 +119,7 @@ def unreadable_pool_needs(spaces: tuple[str, ...]) -> tuple[ReadRequest, ...]:
     )
 
 
-def unseen_of_claim(context: PoolIndex, claim: ResourcePoolClaim) -> tuple[FailedRead, ...]:
+def unread_of_claim(context: PoolIndex, claim: ResourcePoolClaim) -> tuple[FailedRead, ...]:
     """Read that an answer about one claim wanted, and that failed or were not allowed."""
     return _list_unseen(context, claim_needs(context.store, claim.metadata.namespace, claim.metadata.name))
 
@@ -135,10 +135,10 @@ def _list_unseen(context: PoolIndex, reads: tuple[ReadRequest, ...]) -> tuple[Fa
     """
     # The version is only for a remark, and no part of the answer.
     needed = tuple(read for read in reads if read != DEFINITION)
-    all_unseen = find_unread(context.store, (read for read in needed if not _is_replaced(context, read, reads)))
+    all_unread = find_unread(context.store, (read for read in needed if not _is_replaced(context, read, reads)))
     return tuple(
         structs.replace(failed_read, required=failed_read.required or failed_read.state == "failed")
-        for failed_read in all_unseen
+        for failed_read in all_unread
     )
 
 

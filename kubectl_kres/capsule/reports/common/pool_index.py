@@ -1,7 +1,4 @@
-"""Pools, claims, namespaces and managed quotas of a store, looked up once for many answers.
-
-What a pool has left: its hard amounts without what its allocated claims hold.
-"""
+"""Pools with what they have left, claims, namespaces and managed quotas of a store, looked up once for many answers."""
 
 from __future__ import annotations
 
@@ -46,7 +43,7 @@ def shares(pool: ResourcePool) -> list[ClaimShare]:
 
 
 #: What follows where more is in use than a quota allows.
-STAYS = "what is there stays, and nothing that adds to {} is admitted until the use is below it"
+STAYS = "existing objects stay; new ones that count towards {} are refused until usage drops below the limit"
 
 
 def excess_usage(quota: ResourceQuota) -> dict[str, Quantity]:

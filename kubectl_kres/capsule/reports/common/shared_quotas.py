@@ -1,6 +1,5 @@
-"""Capsule's other quotas, of a namespace or of all, with limits and use as their status says.
-
-The quotas that Capsule makes of a Tenant's ``resourceQuotas``, which are deprecated but in use, and of its rules.
+"""Capsule's quotas beside pools, with limits and use as their status says: global and custom ones, and those that a
+Tenant makes.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from kubectl_kres.capsule.rules.conditions import READY, find
 from kubectl_kres.capsule.rules.global_quota import KIND, is_projected
 from kubectl_kres.model.objects import Metadata, ObjectRef, ResourceQuota
 from kubectl_kres.quantity import ZERO, Quantity, parse
-from kubectl_kres.reports.common.parts import RaiseQuota
+from kubectl_kres.reports.common.remedy import RaiseQuota
 from kubectl_kres.reports.common.resource_lists import scope_words
 from kubectl_kres.reports.quota.quota_report import QuotaReport, QuotaUse, UsageShare
 from kubectl_kres.store.store import ReadRequest, Store
@@ -46,17 +45,17 @@ def shared_reports(store: Store, namespace: str) -> Iterator[QuotaReport]:
     shared: Iterator[GlobalResourceQuota] = store.all("GlobalResourceQuota")
     for global_resource_quota in shared:
         if not namespace or namespace in (global_resource_quota.status.namespaces or ()):
-            yield _of_global(global_resource_quota, namespace)
+            yield _global_quota_report(global_resource_quota, namespace)
     counted: Iterator[CustomQuota] = store.all("GlobalCustomQuota")
     for custom in counted:
         if not namespace or namespace in (custom.status.namespaces or ()):
-            yield _of_custom(custom)
+            yield _custom_quota_report(custom)
     custom_quotas: Iterator[CustomQuota] = store.all("CustomQuota", namespace or None)
     for custom in custom_quotas:
-        yield _of_custom(custom)
+        yield _custom_quota_report(custom)
 
 
-def _of_global(quota: GlobalResourceQuota, namespace: str) -> QuotaReport:
+def _global_quota_report(quota: GlobalResourceQuota, namespace: str) -> QuotaReport:
     total = quota.status.total
     hard, used = parse_amounts(total.hard), parse_amounts(total.used)
     by = quota.status.namespace_usage or {}
@@ -65,7 +64,7 @@ def _of_global(quota: GlobalResourceQuota, namespace: str) -> QuotaReport:
         tuple(_build_use(name, hard[name], used.get(name, ZERO)) for name in sorted(hard)),
         scopes=scope_words(quota.spec.quota),
         enforced=bool(hard) or not quota.spec.quota.hard,
-        by="namespace",
+        grouped_by="namespace",
         shares=tuple(
             UsageShare(
                 f"{space}{' (here)' if space == namespace else ''}", 0, amount_texts(values), _percents(values, used)
@@ -78,7 +77,7 @@ def _of_global(quota: GlobalResourceQuota, namespace: str) -> QuotaReport:
     )
 
 
-def _of_custom(quota: CustomQuota) -> QuotaReport:
+def _custom_quota_report(quota: CustomQuota) -> QuotaReport:
     """Return one limit, over whatever is counted."""
     limit, used = amount(quota.spec.limit), amount(quota.status.usage.used)
     sources = quota.spec.sources or ()
@@ -136,14 +135,14 @@ def source_of_quota(store: Store, edit: RaiseQuota) -> RaiseQuota | None:
     """
     item = store.get(edit.object.kind, edit.object.name, edit.object.namespace)
     if isinstance(item, GlobalResourceQuota):
-        return _of_rule(store, item, edit)
+        return _raise_rule_quota(store, item, edit)
     if not isinstance(item, ResourceQuota):
         return None
     parent = store.get(KIND, is_projected(item)) if is_projected(item) else None
     if isinstance(parent, GlobalResourceQuota):
-        raised = _of_part(parent, item, edit)
-        return raised and (_of_rule(store, parent, raised) or raised)
-    return _of_item(store, item, edit)
+        raised = _raise_global_quota(parent, item, edit)
+        return raised and (_raise_rule_quota(store, parent, raised) or raised)
+    return _raise_tenant_item(store, item, edit)
 
 
 def _tenant(store: Store, metadata: Metadata) -> Tenant | None:
@@ -154,7 +153,7 @@ def _tenant(store: Store, metadata: Metadata) -> Tenant | None:
     return tenant if isinstance(tenant, Tenant) else None
 
 
-def _of_item(store: Store, quota: ResourceQuota, edit: RaiseQuota) -> RaiseQuota | None:
+def _raise_tenant_item(store: Store, quota: ResourceQuota, edit: RaiseQuota) -> RaiseQuota | None:
     """Of an item of a Tenant. With scope Tenant a namespace has what the Tenant has left and what it uses itself.
 
     Source: capsule controllers tenant/resourcequotas.go: hard - use of all namespaces + use of this one.
@@ -198,7 +197,7 @@ def _used_by_tenant(store: Store, tenant: Tenant, quota: ResourceQuota, name: st
     return Quantity(max(minimum, noted.nano if noted is not None else 0), hard.format)
 
 
-def _of_part(parent: GlobalResourceQuota, quota: ResourceQuota, edit: RaiseQuota) -> RaiseQuota | None:
+def _raise_global_quota(parent: GlobalResourceQuota, quota: ResourceQuota, edit: RaiseQuota) -> RaiseQuota | None:
     """Of a namespace's part of a GlobalResourceQuota, which has what is left of that and what it uses itself."""
     hard = amount((parent.spec.quota.hard or {}).get(edit.resource))
     used = amount((parent.status.total.used or {}).get(edit.resource, "0"))
@@ -211,7 +210,7 @@ def _of_part(parent: GlobalResourceQuota, quota: ResourceQuota, edit: RaiseQuota
     return structs.replace(edit, object=ref, field=field, to=str(to), from_=str(hard), next_pod="")
 
 
-def _of_rule(store: Store, quota: GlobalResourceQuota, edit: RaiseQuota) -> RaiseQuota | None:
+def _raise_rule_quota(store: Store, quota: GlobalResourceQuota, edit: RaiseQuota) -> RaiseQuota | None:
     """Of a GlobalResourceQuota that a rule of a Tenant makes; its hard is the rule's.
 
     Source: capsule pkg/tenant/rule_quota.go.

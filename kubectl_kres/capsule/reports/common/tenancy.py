@@ -1,21 +1,28 @@
-"""Rules and quotas that Capsule enforces on the pods of a namespace: its Tenant's, and shared ones.
-
-What has to be read to know what Capsule enforces on the pods of a namespace, where something says that it is.
-
-A Tenant's rules about pods in few words, for the Tenant and for each of its namespaces.
-"""
+"""What Capsule enforces on the pods of a namespace: the reads for it, rules and quotas, each rule in few words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from shlex import quote
 
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.quota.quota_admission import Quota
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.capsule.model import GROUP, GlobalResourceQuota, RuleStatus, Tenant, TenantRule, tenant_name
+from kubectl_kres.capsule.model import (
+    CORDONED_LABEL,
+    GROUP,
+    GlobalResourceQuota,
+    RuleStatus,
+    Tenant,
+    TenantRule,
+    has_lists,
+    tenant_name,
+)
+from kubectl_kres.capsule.reports.common.part import RuleSummary
 from kubectl_kres.capsule.rules.global_quota import is_projected, is_shared, parse_global_quota
+from kubectl_kres.capsule.rules.tenant_classes import ClaimClasses, ClassWebhooks, TenantLists
 from kubectl_kres.capsule.rules.workload_rules import (
     EVERYWHERE,
     TenantWebhook,
@@ -27,7 +34,7 @@ from kubectl_kres.capsule.rules.workload_rules import (
 from kubectl_kres.capsule.versions import SETS_ONLY, Area, Version, parse_version, remarks
 from kubectl_kres.model.objects import LabelSelector, Namespace, ObjectRef
 from kubectl_kres.provenance.journal import Assumption, Source
-from kubectl_kres.reports.common.parts import RuleSummary
+from kubectl_kres.reports.common.effective_policies import default_storage_class
 from kubectl_kres.store.store import ReadRequest, Store
 
 #: The RuleStatus that the controller writes in each namespace.
@@ -48,6 +55,7 @@ def tenancy_needs(store: Store, namespace: str, *, decided: bool) -> Iterator[Re
     own_read = ReadRequest("Tenant", name=tenant, required=False)
     if tenant:
         yield own_read
+        yield from _class_needs(store.get("Tenant", tenant))
     if not tenant or store.covered(own_read).state in _UNREAD:
         yield ReadRequest("RuleStatus", namespace, required=False)
     yield ReadRequest("GlobalResourceQuota", required=False)
@@ -55,6 +63,19 @@ def tenancy_needs(store: Store, namespace: str, *, decided: bool) -> Iterator[Re
         yield DEFINITION
         if store.covered(DEFINITION).state in _UNREAD:
             yield DEPLOYMENT
+
+
+def _class_needs(tenant: Tenant | None) -> Iterator[ReadRequest]:
+    """Yield the classes that a Tenant says something about."""
+    if tenant is None:
+        return
+    for kind, allowed in (
+        ("PriorityClass", tenant.spec.priority_classes),
+        ("RuntimeClass", tenant.spec.runtime_classes),
+        ("StorageClass", tenant.spec.storage_classes),
+    ):
+        if allowed is not None:
+            yield ReadRequest(kind, required=False)
 
 
 _VERSION, _NAME, _CHART = "app.kubernetes.io/version", "app.kubernetes.io/name", "helm.sh/chart"
@@ -88,10 +109,18 @@ def extend_policies(store: Store, namespace: str, policies: Policies) -> tuple[P
     """Return the policies with what Capsule enforces, and what was assumed about it."""
     rules, version = _rules(store, namespace), version_of(store)
     assumed = list(rules.assumptions)
+    tenant = tenant_name(store.get("Namespace", namespace))
+    if is_cordoned(store, namespace):
+        assumed.append(Assumption("spec", "capsule/cordoned", cordoned_text(tenant, namespace)))
+    assumed += _node_selector(store, namespace)
     if rules.rules:
         webhook = TenantWebhook(rules.rules, refuses=version is None or version < SETS_ONLY)
         policies = structs.replace(policies, webhooks=(*policies.webhooks, webhook))
         assumed += (Assumption("spec", "capsule/version", text) for text in remarks(version, "rules"))
+    classed = _with_classes(store, namespace, policies)
+    if classed is not policies:
+        assumed += (Assumption("spec", "capsule/version", text) for text in remarks(version, "classes"))
+    policies = classed
     quotas = dict(_parse_shared_quotas(store, namespace, assumed))
     if quotas:
         # The part of a quota in a namespace follows it.
@@ -102,6 +131,69 @@ def extend_policies(store: Store, namespace: str, policies: Policies) -> tuple[P
         policies = structs.replace(policies, quotas=(*kept, *quotas.values()))
         assumed += (Assumption("spec", "capsule/version", text) for text in remarks(version, "shared quotas"))
     return policies, tuple(assumed)
+
+
+def tenant_of(store: Store, namespace: str) -> Tenant | None:
+    """Return the Tenant of a namespace; None: it has none, or it was not read."""
+    return store.get("Tenant", tenant_name(store.get("Namespace", namespace)))
+
+
+def _with_classes(store: Store, namespace: str, policies: Policies) -> Policies:
+    """Return the policies with what the Tenant makes of classes, registries and pull policies."""
+    tenant = tenant_of(store, namespace)
+    if tenant is None or not has_lists(tenant):
+        return policies
+    spec = tenant.spec
+    priorities = policies.priorities
+    if spec.priority_classes is not None and priorities is not None:
+        # Which one is the default of the cluster was read for the Tenant.
+        priorities = {item.metadata.name: item for item in store.all("PriorityClass")}
+    storages = None
+    if spec.storage_classes is not None:
+        known = store.covered(ReadRequest("StorageClass")).is_known or store.origin.kind == "files"
+        storages = {item.metadata.name: item for item in store.all("StorageClass")} if known else None
+        policies = structs.replace(policies, default_storage=default_storage_class(store))
+    lists = TenantLists(tenant.metadata.name, spec, priorities, policies.runtimes, storages)
+    return structs.replace(
+        policies,
+        priorities=priorities,
+        webhooks=(*policies.webhooks, ClassWebhooks(lists)),
+        claim_webhooks=(*policies.claim_webhooks, ClaimClasses(lists)),
+    )
+
+
+def is_cordoned(store: Store, namespace: str) -> bool:
+    """Return whether users of a Tenant may change nothing in a namespace: by its label, which follows the Tenant."""
+    space: Namespace | None = store.get("Namespace", namespace)
+    if space is None:
+        return False
+    tenant = tenant_of(store, namespace)
+    return (space.metadata.labels or {}).get(CORDONED_LABEL) == "true" or (tenant is not None and tenant.spec.cordoned)
+
+
+def cordoned_text(tenant: str, namespace: str = "") -> str:
+    """Return what it means that a Tenant is cordoned, and how that ends."""
+    where = f"namespace {namespace}" if namespace else "its namespaces"
+    end = f'kubectl patch tenant {quote(tenant)} --type merge -p \'{{"spec":{{"cordoned":false}}}}\''
+    return (
+        f"Tenant/{tenant} is cordoned: what its users create, change or delete in {where} is refused, while "
+        f"controllers go on; to end that: {end}"
+    )
+
+
+def _node_selector(store: Store, namespace: str) -> Iterator[Assumption]:
+    """Yield who sets a node selector. Source: pkg/utils/node_selector.go, plugin/pkg/admission/podnodeselector."""
+    tenant = tenant_of(store, namespace)
+    if tenant is None or not tenant.spec.node_selector:
+        return
+    pairs = ",".join(f"{key}={value}" for key, value in sorted(tenant.spec.node_selector.items()))
+    source = Source("Tenant", tenant.metadata.name, field="spec.nodeSelector")
+    yield Assumption(
+        "spec.nodeSelector",
+        "capsule/node-selector",
+        f"the plugin PodNodeSelector is on: it gives each pod of namespace {namespace} the node selector {pairs}, "
+        f"which {source} keeps in the annotation of the namespace: label nodes so, or change the Tenant",
+    )
 
 
 def rules_here(store: Store, namespace: str) -> WorkloadRules:
@@ -163,10 +255,10 @@ def _summaries(tenant: Tenant, parsed: WorkloadRules) -> Iterator[RuleSummary]:
         of_pods = by_place.get(f"spec.rules[{index}")
         quotas = tuple(_quotas(tenant, rule))
         if of_pods is not None:
-            yield _summary(of_pods, _selector(rule.namespace_selector), quotas)
+            yield _summary(of_pods, selector_text(rule.namespace_selector), quotas)
         elif quotas:
             source = Source("Tenant", tenant.metadata.name, field=f"spec.rules[{index}].quota")
-            yield RuleSummary(source, selector=_selector(rule.namespace_selector), quotas=quotas)
+            yield RuleSummary(source, selector=selector_text(rule.namespace_selector), quotas=quotas)
 
 
 def _summary(rule: WorkloadRule, selector: str = "", quotas: tuple[str, ...] = ()) -> RuleSummary:
@@ -185,7 +277,8 @@ def _quotas(tenant: Tenant, rule: TenantRule) -> Iterator[str]:
         yield f"GlobalResourceQuota/{tenant.metadata.name}-{quota.name}: {hard or 'no hard'}"
 
 
-def _selector(selector: LabelSelector | None) -> str:
+def selector_text(selector: LabelSelector | None) -> str:
+    """Return the labels that a selector wants; empty: it wants none."""
     if selector is None:
         return ""
     parts = [f"{key}={value}" for key, value in (selector.match_labels or {}).items()]

@@ -1,9 +1,4 @@
-"""The answer of ``pools``: structs that the text, JSON and screens are made from.
-
-Who uses what a pool shares out: namespace, the quota that the pool keeps there, workload, pod, value.
-
-A pool for those who may not read pools: what its quotas and the claims of their own namespaces say of it.
-"""
+"""One pool as a report: its structs, who uses what it shares out, and what can be said of one that may not be read."""
 
 from __future__ import annotations
 
@@ -12,18 +7,18 @@ from operator import attrgetter
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.capsule.model import ResourcePool, pool_of
-from kubectl_kres.capsule.reports.common.amount_lists import amount_texts, parse_amounts, sentence, texts
-from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING
+from kubectl_kres.capsule.reports.common.amount_lists import amount_texts, parse_amounts, texts
+from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, ClaimState
 from kubectl_kres.capsule.reports.common.needs import pool_needs
-from kubectl_kres.capsule.reports.common.pool_index import STAYS, ClaimStates, PoolIndex, excess_usage
+from kubectl_kres.capsule.reports.common.pool_index import ClaimStates, PoolIndex, excess_usage
+from kubectl_kres.capsule.reports.pool.pool_warnings import NamespaceNote, OverusedNamespace
 from kubectl_kres.capsule.reports.unblock.actions import ref_of
 from kubectl_kres.capsule.rules.allocation import add_amounts, queue_key
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, LastEdit
-from kubectl_kres.reports.common.parts import ClaimState, Record
-from kubectl_kres.reports.common.resource_lists import join_words
+from kubectl_kres.reports.common.record import Record, Sentence
 from kubectl_kres.reports.quota.quota_report import used_by
 from kubectl_kres.reports.quota.usage_tree import UsageNode, counting_needs, owner_needs, parent_node, with_shares
 from kubectl_kres.store.store import ReadRequest, Store
@@ -54,19 +49,20 @@ class PoolUse(Record, frozen=True):
 
 
 class PoolNamespace(Record, frozen=True):
-    """A namespace of a pool. ``chosen``: the selectors that match it, in words; empty: none of them does now.
+    """A namespace of a pool. ``matched_selectors``: the selectors that match it, in words; empty: none of them does
+    now.
 
     claimed: what its claims hold. percents: of ``hard``. used: what its pods use of the managed quota. note: what is
     wrong with it. quota: what the managed quota allows, only where the pool itself was not read.
     """
 
     name: str
-    chosen: tuple[str, ...] = ()
+    matched_selectors: tuple[str, ...] = ()
     claims: int = 0
     claimed: Mapping[str, str] = {}
     percents: Mapping[str, int] = {}
     used: Mapping[str, str] | None = None
-    note: str = ""
+    note: NamespaceNote | None = None
     quota: Mapping[str, str] | None = None
 
 
@@ -79,14 +75,16 @@ class Holder(Record, frozen=True):
 
 
 class Queued(Record, frozen=True):
-    """A claim that waits, in its place. ``lacks``: what is missing; ``behind``: resources that are closed for it."""
+    """A claim that waits, in its place. ``short_by``: what is missing; ``closed_resources``: resources that are closed
+    for it.
+    """
 
-    place: int
+    position: int
     subject: ObjectRef
     state: ClaimState
-    asks: Mapping[str, str]
-    lacks: Mapping[str, str] = {}
-    behind: tuple[str, ...] = ()
+    requested: Mapping[str, str]
+    short_by: Mapping[str, str] = {}
+    closed_resources: tuple[str, ...] = ()
     created: str = ""
 
 
@@ -112,11 +110,11 @@ class PoolReport(Record, frozen=True):
     scopes: tuple[str, ...] = ()
     ready: bool | None = None
     message: str = ""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Sentence | str, ...] = ()
     edits: Mapping[str, LastEdit] = {}
     predicted: bool = False
     glimpse: bool = False
-    unseen: tuple[FailedRead, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     complete: bool = True
 
     @property
@@ -197,7 +195,7 @@ def report_unreadable_pool(context: PoolIndex, name: str) -> PoolReport:
         ),
         queue=tuple(map(_build_queued, queue)),
         warnings=tuple(_warnings(sorted(quotas.values(), key=attrgetter("metadata.namespace")))),
-        unseen=(FailedRead("ResourcePool", coverage.state, "", name, coverage.message, required=False),),
+        unread=(FailedRead("ResourcePool", coverage.state, "", name, coverage.message, required=False),),
         glimpse=True,
     )
 
@@ -210,15 +208,13 @@ def _namespace(
     context: PoolIndex, pool: str, space: str, pairs: Sequence[ClaimStates], quota: ResourceQuota | None
 ) -> PoolNamespace:
     mine = [standings for standings in pairs if standings.claim.metadata.namespace == space]
-    gone = (
-        "there is no quota of the pool there" if context.quotas_known(pool, space) else "its quota there is not known"
-    )
+    gone = NamespaceNote("no-quota" if context.quotas_known(pool, space) else "quota-unknown")
     return PoolNamespace(
         space,
         claims=len(mine),
         claimed=amount_texts(add_amounts(parse_amounts(standings.claim.spec.claim) for standings in mine)),
         used=amount_texts(parse_amounts(quota.status.used)) if quota is not None else None,
-        note="" if quota is not None else gone,
+        note=None if quota is not None else gone,
         quota=amount_texts(parse_amounts(quota.spec.hard)) if quota is not None else None,
     )
 
@@ -237,10 +233,8 @@ def _build_queued(standings: ClaimStates) -> Queued:
     return Queued(0, _ref(standings), claim_standing.state, texts(claim.spec.claim), lacks, behind, created)
 
 
-def _warnings(quotas: Sequence[ResourceQuota]) -> Iterator[str]:
+def _warnings(quotas: Sequence[ResourceQuota]) -> Iterator[OverusedNamespace]:
     for quota in quotas:
         over = excess_usage(quota)
         if over:
-            stays = STAYS.format(join_words(sorted(over)))
-            space = quota.metadata.namespace
-            yield f"namespace {space} uses {sentence(amount_texts(over))}, more than its quota allows now: {stays}"
+            yield OverusedNamespace(quota.metadata.namespace, amount_texts(over))

@@ -6,24 +6,25 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.capsule.model import GROUP, VERSION, ResourcePoolClaim, quota_name
-from kubectl_kres.capsule.reports import kept_quotas
 from kubectl_kres.capsule.reports.claim.sizing import claim_prospect, growth
 from kubectl_kres.capsule.reports.common.amount_lists import amount_texts, parse_amounts, sentence, texts
-from kubectl_kres.capsule.reports.common.claim_state import claim_standing_of
+from kubectl_kres.capsule.reports.common.claim_state import WAITING, claim_standing_of
+from kubectl_kres.capsule.reports.common.part import PoolTrail, TrailClaim
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.unblock.actions import resize_claim
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.parts import CreateObject, Edit, EditClaim, PoolTrail, TrailClaim
-from kubectl_kres.reports.common.resource_lists import join_words
+from kubectl_kres.reports.common.remedy import CreateObject, Edit, EditClaim
 from kubectl_kres.reports.common.system import MoreRoom
 from kubectl_kres.reports.remedies.context import RemedyContext, RemedyTexts, lower_request_clause, quota_excess
 from kubectl_kres.reports.remedies.pod_remedy import exceeded_remedies as usual
 from kubectl_kres.store.store import ReadRequest, Store
+from kubectl_kres.wording import join_some
 
 
-def find_refusing_pools(store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[PoolTrail, ...]:
-    """Return one for each managed quota among the refusals."""
-    managed = kept_quotas(store, namespace)
+def find_refusing_pools(
+    store: Store, namespace: str, managed: Mapping[str, str], findings: Iterable[Finding]
+) -> tuple[PoolTrail, ...]:
+    """Return one for each managed quota among the refusals. ``managed``: the pools of the quotas by their names."""
     lacks: dict[str, dict[str, str]] = {}
     for finding in findings:
         name = finding.source.name if finding.source is not None else ""
@@ -50,7 +51,7 @@ def more_room(store: Store, ref: ObjectRef, lacks: Mapping[str, Mapping[str, str
 def _claim_edits(refusing_pool: PoolTrail, ref: ObjectRef) -> Iterator[Edit]:
     if refusing_pool.grow is not None:
         requested = next(
-            (claim.asks for claim in refusing_pool.claims or () if claim.subject == refusing_pool.grow.subject), {}
+            (claim.requested for claim in refusing_pool.claims or () if claim.subject == refusing_pool.grow.subject), {}
         )
         for name, amount in refusing_pool.grow.amounts.items():
             yield EditClaim(refusing_pool.grow.subject, f"spec.claim[{name}]", name, amount, requested.get(name))
@@ -60,7 +61,7 @@ def _claim_edits(refusing_pool: PoolTrail, ref: ObjectRef) -> Iterator[Edit]:
         "apiVersion": f"{GROUP}/{VERSION}",
         "kind": "ResourcePoolClaim",
         "metadata": {"name": name, "namespace": ref.namespace},
-        "spec": {"pool": refusing_pool.pool, "claim": dict(refusing_pool.lacks)},
+        "spec": {"pool": refusing_pool.pool, "claim": dict(refusing_pool.to_claim)},
     }
     yield CreateObject(ObjectRef("ResourcePoolClaim", name, ref.namespace), manifest)
 
@@ -80,13 +81,10 @@ def _build_trail(context: PoolIndex, space: str, quota: str, name: str, lacks: M
     return PoolTrail(quota, name, lacks, claims, amount_texts(met.lacks), met.closed, met.behind, grow, known=True)
 
 
-def claim_remedies(store: Store, namespace: str) -> Mapping[str, RemedyTexts]:
-    """Return the remedy of a quota that is exceeded, where pools keep some: its hard cannot be raised but by a
-    claim.
+def claim_remedies(store: Store, namespace: str, managed: Mapping[str, str]) -> Mapping[str, RemedyTexts]:
+    """Return the remedy of a quota that is exceeded, where pools keep some (``managed``: by their names): its hard
+    cannot be raised but by a claim.
     """
-    managed = kept_quotas(store, namespace)
-    if not managed:
-        return {}
     context = PoolIndex(store)
 
     def word_remedy(case: RemedyContext) -> Iterator[str]:
@@ -107,27 +105,37 @@ def claim_remedies(store: Store, namespace: str) -> Mapping[str, RemedyTexts]:
 
 def _format_claim_remedy(refusing_pool: PoolTrail, resource: str, lack: str) -> str:
     """Return what to claim, with an edit where a new claim would wait and the edit does not."""
-    if refusing_pool.grow is not None and (refusing_pool.closed or refusing_pool.short):
+    if refusing_pool.grow is not None and (refusing_pool.closed_resources or refusing_pool.short_by):
         amount = refusing_pool.grow.amounts[resource]
-        return f"let claim {refusing_pool.grow.subject.name}, which is unused, ask for {resource} {amount}"
-    return f"claim {lack} more of {resource} from pool {refusing_pool.pool}"
+        return f"raise {resource} of claim {refusing_pool.grow.subject.name} (unused) to {amount}"
+    return f"create a claim on pool {refusing_pool.pool} for {lack} more of {resource}"
 
 
 def _format_pool_reason(refusing_pool: PoolTrail) -> str:
     """Return what is wrong about a quota of a pool's; a new claim would wait."""
     kept = "Capsule keeps the quota: raising its hard would be undone"
-    return f"{kept}; {waiting_words(refusing_pool)}" if refusing_pool.closed or refusing_pool.short else kept
+    return (
+        f"{kept}; {waiting_words(refusing_pool)}" if refusing_pool.closed_resources or refusing_pool.short_by else kept
+    )
 
 
 def waiting_words(refusing_pool: PoolTrail) -> str:
     """Return why a new claim would wait; empty: it would not, or nobody knows."""
+    if not refusing_pool.known:
+        own = [claim.subject.name for claim in refusing_pool.claims or () if claim.state in WAITING]
+        if not own:
+            return ""
+        verb = (
+            "claim {} of this namespace already waits" if len(own) == 1 else "claims {} of this namespace already wait"
+        )
+        return f"{verb.format(join_some(own, 3))} in pool {refusing_pool.pool}, so a new claim would probably wait, too"
     parts = []
-    if refusing_pool.short:
-        parts.append(f"pool {refusing_pool.pool} lacks {sentence(refusing_pool.short)}")
-    if refusing_pool.closed:
-        first = [object_ref.key for object_ref in refusing_pool.behind]
-        waits = f"{join_words(first, 3)} wait{'s' * (len(first) == 1)}" if first else "earlier claims in the queue wait"
-        parts.append(f"in its ordered queue {waits} for {join_words(refusing_pool.closed)}")
+    if refusing_pool.short_by:
+        parts.append(f"pool {refusing_pool.pool} lacks {sentence(refusing_pool.short_by)}")
+    if refusing_pool.closed_resources:
+        first = [object_ref.key for object_ref in refusing_pool.closed_by]
+        waits = f"{join_some(first, 3)} wait{'s' * (len(first) == 1)}" if first else "earlier claims in the queue wait"
+        parts.append(f"in its ordered queue {waits} for {join_some(refusing_pool.closed_resources)}")
     return f"{' and '.join(parts)}, so a new claim would wait" if parts else ""
 
 

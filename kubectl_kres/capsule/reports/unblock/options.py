@@ -1,6 +1,5 @@
-"""Search for the options that unblock a claim: removed claims, a smaller request, a larger pool, another pool.
-
-Pools that would take a claim which is in none, or in a full one, and what keeps the others from it.
+"""Search for what unblocks a claim: removed claims, a smaller request, a larger pool, or another pool that would take
+it.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from msgspec import structs
 from kubectl_kres.admission.quota.usage import requirements
 from kubectl_kres.capsule.model import ResourcePool, ResourcePoolClaim, quota_name
 from kubectl_kres.capsule.reports.common.amount_lists import amount_texts, parse_amounts, sentence, whole_number_texts
+from kubectl_kres.capsule.reports.common.claim_action import ClaimAction
 from kubectl_kres.capsule.reports.common.claim_state import WAITING, ClaimStanding
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex, shares
 from kubectl_kres.capsule.reports.common.pool_run import Trial, amounts_by_claim, build_trial, waiting_in
@@ -24,10 +24,10 @@ from kubectl_kres.capsule.rules.assignment import is_writable
 from kubectl_kres.capsule.rules.managed_quota import hard_of
 from kubectl_kres.model.objects import ScopedRequirement
 from kubectl_kres.quantity import Quantity, quantity_of
-from kubectl_kres.reports.common.parts import ClaimAction
-from kubectl_kres.reports.common.resource_lists import join_words, scope_words
+from kubectl_kres.reports.common.resource_lists import scope_words
 from kubectl_kres.reports.remedies.engine import Search, State
 from kubectl_kres.store.store import Origin
+from kubectl_kres.wording import join_some
 
 #: Claims that are named where many wait.
 _POOLS_NAMED = 20
@@ -55,9 +55,11 @@ def other_pool_options(context: PoolIndex, claim: ResourcePoolClaim, but: str) -
         left = (*behind, *waiting_in(after))
         waits = tuple(map(actions.ref_of, left[:_POOLS_NAMED]))
         if claim.spec.pool == name:
-            text = f"{_ANEW}: pool {name} has room, but Capsule looks at it again only when its spec changes"
+            text = f"{_ANEW}: pool {name} has room, but Capsule re-evaluates a claim only after a spec change"
             deeds = (actions.retry_claim(context.store.origin, key, name, no_pool(context)),)
-            yield actions.UnblockOption("again", text, deeds, pool=name, replayed=True, waits=waits, waiting=len(left))
+            yield actions.UnblockOption(
+                "again", text, deeds, pool=name, replayed=True, still_waiting=waits, waiting=len(left)
+            )
             continue
         scopes = "".join(f" and counts {phrase}" for phrase in scope_words(pool.spec.quota))
         yield actions.UnblockOption(
@@ -66,8 +68,8 @@ def other_pool_options(context: PoolIndex, claim: ResourcePoolClaim, but: str) -
             (_build_move_deed(context, claim, name),),
             pool=name,
             replayed=True,
-            also=tuple(map(actions.ref_of, also[:_POOLS_NAMED])),
-            waits=waits,
+            also_admitted=tuple(map(actions.ref_of, also[:_POOLS_NAMED])),
+            still_waiting=waits,
             gained=len(also),
             waiting=len(left),
         )
@@ -112,8 +114,8 @@ def _build_move_deed(context: PoolIndex, claim: ResourcePoolClaim, to: str) -> C
         limited = {name: amount for name, amount in limits.items() if name in requested}
         if name != to and limited and _scopes(pool) == _scopes(context.pools[to]):
             still.append(f"quota {quota_name(name)} still limits the namespace to {sentence(amount_texts(limited))}")
-    follows = f"{join_words(still)}: a pod must fit every quota that counts it" if still else ""
-    return structs.replace(actions.move_claim(context.store.origin, key_of(claim), to), follows=follows)
+    follows = f"{join_some(still)}: a pod must fit every quota that counts it" if still else ""
+    return structs.replace(actions.move_claim(context.store.origin, key_of(claim), to), effect=follows)
 
 
 def _scopes(pool: ResourcePool) -> frozenset[ScopedRequirement]:
@@ -150,13 +152,20 @@ def without_foreign(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[ac
         )
         if rest and after.holds(key):
             waits = tuple(map(actions.ref_of, waiting_in(after)[:_POOLS_NAMED]))
-            text = f"do not ask for {join_words(sorted(missing))}, which pool {name} does not have"
+            text = f"do not ask for {join_some(sorted(missing))}, which pool {name} does not have"
             deeds = (
                 actions.resize_claim(context.store.origin, key, {}, amount_texts(missing)),
                 *(() if claim.spec.pool else move),
             )
             yield actions.UnblockOption(
-                "less", text, deeds, amount_texts(rest), name, replayed=True, waits=waits, waiting=len(after.queue)
+                "less",
+                text,
+                deeds,
+                amount_texts(rest),
+                name,
+                replayed=True,
+                still_waiting=waits,
+                waiting=len(after.queue),
             )
         raised = trial.with_more_hard(missing).with_claim(ClaimCandidate(claim, requested))
         if raised.holds(key):
@@ -167,7 +176,14 @@ def without_foreign(context: PoolIndex, claim: ResourcePoolClaim) -> Iterator[ac
             )
             deeds = (actions.raise_pool(context.store.origin, name, amount_texts(missing)), *move)
             yield actions.UnblockOption(
-                "raise", text, deeds, amount_texts(missing), name, replayed=True, waits=waits, waiting=len(raised.queue)
+                "raise",
+                text,
+                deeds,
+                amount_texts(missing),
+                name,
+                replayed=True,
+                still_waiting=waits,
+                waiting=len(raised.queue),
             )
 
 
@@ -275,14 +291,14 @@ class _QueuedClaimSearch(Search[Trial]):
         return actions.UnblockOption(
             option.kind,
             option.text,
-            option.deeds,
+            option.actions,
             option.amounts,
             option.pool,
             option.proven,
             replayed=True,
-            also=tuple(map(actions.ref_of, also[:_NAMED])),
-            out=tuple(map(actions.ref_of, out)),
-            waits=tuple(map(actions.ref_of, waiting_in(after)[:_NAMED])),
+            also_admitted=tuple(map(actions.ref_of, also[:_NAMED])),
+            losing=tuple(map(actions.ref_of, out)),
+            still_waiting=tuple(map(actions.ref_of, waiting_in(after)[:_NAMED])),
             gained=len(also),
             waiting=len(after.queue),
             takes_from=option.takes_from,
@@ -329,8 +345,10 @@ class _QueuedClaimSearch(Search[Trial]):
         short = {comparison.resource: comparison for comparison in turn.comparisons()}
         state: dict[_Amount, Quantity | None] = {}
         for name in (name for name in self.requested if name in short):
-            # What is closed for the claim, or used up, must not be named at all.
-            drop = turn.result == "queue" or short[name].missing or short[name].room.nano <= 0
+            if not short[name].missing and (turn.result == "queue" or short[name].room.nano <= 0):
+                # It is closed for the claim, or used up: to ask for nothing of it helps nobody who needs it.
+                return
+            drop = short[name].missing
             state[_Amount("claim", name)] = None if drop else short[name].room
         lowered = {target.resource: to for target, to in state.items() if to is not None}
         dropped = {target.resource: self.requested[target.resource] for target, to in state.items() if to is None}
@@ -366,6 +384,9 @@ class _QueuedClaimSearch(Search[Trial]):
     def _for_all_ahead(self) -> State:
         """Return what is missing so that everyone up to the claim gets what it asks for."""
         keys = [key_of(claim_candidate.claim) for claim_candidate in self.start.queue]
+        if self.key not in keys:
+            # Its status says that it waits, and not for which pool.
+            return {}
         wanted = add_amounts(
             claim_candidate.requested for claim_candidate in self.start.queue[: keys.index(self.key) + 1]
         )
@@ -393,14 +414,14 @@ class _QueuedClaimSearch(Search[Trial]):
 def _format_deeds(deeds: Iterable[ClaimAction]) -> str:
     """``delete a/x and a/y, then release b/z``."""
     runs = groupby(deeds, key=lambda deed: deed.verb)
-    return ", then ".join(f"{verb} {join_words((deed.subject.key for deed in run), 8)}" for verb, run in runs)
+    return ", then ".join(f"{verb} {join_some((deed.subject.key for deed in run), 8)}" for verb, run in runs)
 
 
 def _format_other_owners(spaces: Sequence[str]) -> str:
     """Return who has to be asked before claims of other namespaces give way; empty where there are none."""
     if not spaces:
         return ""
-    return f" (takes from others, in namespace{'s' * (len(spaces) > 1)} {join_words(spaces, 8)}: ask there first)"
+    return f" (takes from others, in namespace{'s' * (len(spaces) > 1)} {join_some(spaces, 8)}: ask there first)"
 
 
 def _missing_amount(asked: Quantity, room: Quantity) -> Quantity:
@@ -427,7 +448,7 @@ def _less_words(lowered: Amounts, dropped: Amounts) -> str:
     if lowered:
         parts.append(f"ask for at most {sentence(amount_texts(lowered))}")
     if dropped:
-        parts.append(f"{'do' if not lowered else 'and do'} not ask for {join_words(sorted(dropped))} at all")
+        parts.append(f"{'do' if not lowered else 'and do'} not ask for {join_some(sorted(dropped))} at all")
     return " ".join(parts)
 
 
@@ -437,10 +458,8 @@ def _options_from_condition(
     """From the claim alone: what its condition says is left."""
     requested = parse_amounts(claim.spec.claim)
     left = {name: amount for name, amount in parse_amounts(standing.available).items() if name in requested}
-    lowered = {name: amount for name, amount in left.items() if amount.nano > 0}
-    dropped = {name: requested[name] for name in [*left, *standing.queued] if name in requested and name not in lowered}
-    if (lowered or dropped) and len(dropped) < len(requested):
-        deed = actions.resize_claim(origin, key_of(claim), amount_texts(lowered), amount_texts(dropped))
-        yield actions.UnblockOption(
-            "less", _less_words(lowered, dropped), (deed,), amount_texts({**requested, **lowered}), proven=False
-        )
+    closed = not requested.keys().isdisjoint(standing.queued)
+    if left and not closed and all(amount.nano > 0 for amount in left.values()):
+        deed = actions.resize_claim(origin, key_of(claim), amount_texts(left), {})
+        amounts = amount_texts({**requested, **left})
+        yield actions.UnblockOption("less", _less_words(left, {}), (deed,), amounts, proven=False)

@@ -1,8 +1,5 @@
-"""Static types of an expression. Source: cel-go checker/checker.go and cel/validator.go.
-
-What is looked at after the types: constant arguments that cannot work, literals of mixed types.
-
-Source: cel-go cel/validator.go, ext/formatting.go.
+"""What is checked of an expression before it runs: static types, then constants that cannot work and mixed literals.
+Source: cel-go checker/checker.go and cel/validator.go.
 """
 
 from __future__ import annotations
@@ -10,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from kubectl_kres import durations
 from kubectl_kres.policies.cel.base import types
 from kubectl_kres.policies.cel.base.values import CompileError, Issue
 from kubectl_kres.policies.cel.evaluation.environment import Environment
-from kubectl_kres.policies.cel.libraries.conversions import parse_duration, parse_timestamp
+from kubectl_kres.policies.cel.libraries.conversions import parse_timestamp
 from kubectl_kres.policies.cel.libraries.overload import Overload
 from kubectl_kres.policies.cel.libraries.regex import BadPattern, compile_pattern
 from kubectl_kres.policies.cel.libraries.strings import CLAUSES, FormatFault, format_string, wrong_clause
@@ -42,7 +40,7 @@ class Literals:
             return
         wrong = False
         if node.function == "duration":
-            wrong = parse_duration(first.value) is None
+            wrong = durations.parse_or_none(first.value) is None
         elif node.function == "timestamp":
             wrong = parse_timestamp(first.value) is None
         elif node.function == "matches":

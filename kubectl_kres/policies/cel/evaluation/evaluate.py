@@ -1,6 +1,5 @@
-"""An expression made into Python functions that count what the server would charge. Source: cel-go interpreter.
-
-What a server works out while it plans an expression: conversions of constants, constant patterns, ``in`` of nothing.
+"""An expression made into Python functions: what a server works out while it plans it, and what it charges when it
+runs. Source: cel-go interpreter.
 
 A fault there refuses the policy. Source: cel-go interpreter/decorators.go, apiserver pkg/cel/library/regex.go.
 """

@@ -1,7 +1,4 @@
-"""IP addresses and networks with the errors of Go's net/netip.
-
-URLs as Go's net/url parses them for a request.
-"""
+"""Addresses as Go reads them, with its errors: IP addresses and networks (net/netip), URLs (net/url)."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from kubectl_kres.policies.cel.libraries.strings import go_quoted
+from kubectl_kres.go_text import quote
 
 
 class BadAddress(ValueError):
@@ -29,19 +26,19 @@ def parse_address(text: str) -> IPv4Address | IPv6Address:
     try:
         address, zone = _address(text)
     except _Fault as fault:
-        intro = f"IP Address {go_quoted(text)} parse error during conversion from string: "
+        intro = f"IP Address {quote(text)} parse error during conversion from string: "
         raise BadAddress(intro + _parse_error(text, fault)) from None
     if zone:
-        raise BadAddress(f"IP address {go_quoted(text)} with zone value is not allowed")
+        raise BadAddress(f"IP address {quote(text)} with zone value is not allowed")
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
-        raise BadAddress(f"IPv4-mapped IPv6 address {go_quoted(text)} is not allowed")
+        raise BadAddress(f"IPv4-mapped IPv6 address {quote(text)} is not allowed")
     return address
 
 
 def parse_prefix(text: str) -> tuple[IPv4Address | IPv6Address, int]:
     """Return the address and the length of its prefix. Raises BadAddress."""
     head, slash, tail = text.rpartition("/")
-    words = f"network address parse error during conversion from string: netip.ParsePrefix({go_quoted(text)}): "
+    words = f"network address parse error during conversion from string: netip.ParsePrefix({quote(text)}): "
     if not slash:
         raise BadAddress(words + "no '/'")
     try:
@@ -52,17 +49,17 @@ def parse_prefix(text: str) -> tuple[IPv4Address | IPv6Address, int]:
         raise BadAddress(words + "IPv6 zones cannot be present in a prefix")
     digits = tail[1:] if tail[:1] in ("+", "-") and len(tail) > 1 else tail
     if (len(tail) > 1 and not "1" <= tail[0] <= "9") or not (digits.isascii() and digits.isdigit()):
-        raise BadAddress(words + f"bad bits after slash: {go_quoted(tail)}")
+        raise BadAddress(words + f"bad bits after slash: {quote(tail)}")
     if int(tail) > address.max_prefixlen:
         raise BadAddress(words + "prefix length out of range")
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
-        raise BadAddress(f"IPv4-mapped IPv6 address {go_quoted(text)} is not allowed")
+        raise BadAddress(f"IPv4-mapped IPv6 address {quote(text)} is not allowed")
     return address, int(tail)
 
 
 def _parse_error(text: str, fault: _Fault) -> str:
-    position_text = f" (at {go_quoted(fault.position)})" if fault.position else ""
-    return f"ParseAddr({go_quoted(text)}): {fault.message}{position_text}"
+    position_text = f" (at {quote(fault.position)})" if fault.position else ""
+    return f"ParseAddr({quote(text)}): {fault.message}{position_text}"
 
 
 def _address(text: str) -> tuple[IPv4Address | IPv6Address, str]:
@@ -213,7 +210,7 @@ def parse_url(text: str) -> URL:
 def _check_escapes(path: str) -> None:
     match = re.search(r"%(?![0-9A-Fa-f]{2})", path)
     if match:
-        raise BadURL(f"invalid URL escape {go_quoted(path[match.start() : match.start() + 3])}")
+        raise BadURL(f"invalid URL escape {quote(path[match.start() : match.start() + 3])}")
 
 
 def _host(host: str) -> str:
@@ -233,11 +230,11 @@ def _host(host: str) -> str:
         _check_port(host[host.index(":") :])
     match = re.search(r"[ \"<>\\^`{|}]", host)
     if match:
-        raise BadURL(f"invalid character {go_quoted(match.group())} in host name")
+        raise BadURL(f"invalid character {quote(match.group())} in host name")
     _check_escapes(host)
     return unquote(host)
 
 
 def _check_port(port: str) -> None:
     if port and not re.fullmatch(r":[0-9]*", port, re.ASCII):
-        raise BadURL(f"invalid port {go_quoted(port)} after host")
+        raise BadURL(f"invalid port {quote(port)} after host")

@@ -1,6 +1,5 @@
-"""Conversions between types. Source: cel-go common/types.
-
-Timestamps and durations as Go reads and writes them, and their parts.
+"""Conversions between types, timestamps and durations among them, as Go reads and writes them. Source: cel-go
+common/types.
 """
 
 from __future__ import annotations
@@ -12,32 +11,13 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from kubectl_kres import durations
 from kubectl_kres.policies.cel.base import values
 from kubectl_kres.policies.cel.libraries.overload import Overload, cost_one, cost_tenth, overload
 
-_UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
-_PART = re.compile(r"([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)")
 _STAMP = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII)
 _SECOND = 10**9
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def parse_duration(text: str) -> int | None:
-    """Nanoseconds; None if Go's ParseDuration refuses the text."""
-    negative, body = text[:1] == "-", text[1:] if text[:1] in ("-", "+") else text
-    if body == "0":
-        return 0
-    total, offset = 0, 0
-    while offset < len(body):
-        match = _PART.match(body, offset)
-        if match is None or not (match[1] or match[2]):
-            return None
-        unit = _UNITS[match[3]]
-        total += int(match[1] or 0) * unit + (int(match[2]) * unit // 10 ** len(match[2]) if match[2] else 0)
-        offset = match.end()
-    if not body or total >= 2**63:
-        return None
-    return -total if negative else total
 
 
 def parse_timestamp(text: str) -> int | None:
@@ -206,7 +186,7 @@ def _to_duration(value: Any) -> values.Duration:
         return value
     if isinstance(value, int):
         return values.Duration(value)
-    nano = parse_duration(value)
+    nano = durations.parse_or_none(value)
     if nano is None:
         raise _build_conversion_error(value, "google.protobuf.Duration")
     return values.Duration(nano)

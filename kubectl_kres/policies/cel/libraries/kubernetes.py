@@ -12,17 +12,18 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, ip_address, ip_network
 from typing import Any
-from urllib.parse import parse_qs, quote, unquote
+from urllib.parse import parse_qs, unquote
+from urllib.parse import quote as escape_path
 
 from msgspec import Struct
 
 from kubectl_kres.errors import QuantityError
+from kubectl_kres.go_text import quote
 from kubectl_kres.policies.cel.base.values import NONE, EvalError, LibraryValue, NotComputed, Optional, size
 from kubectl_kres.policies.cel.libraries import addresses
 from kubectl_kres.policies.cel.libraries.addresses import BadURL, parse_url
 from kubectl_kres.policies.cel.libraries.conversions import parse_timestamp
 from kubectl_kres.policies.cel.libraries.overload import Overload, cost_tenth, overload
-from kubectl_kres.policies.cel.libraries.strings import go_quoted
 from kubectl_kres.quantity import Quantity, parse, quantity_of, scale_of_sum
 
 
@@ -173,13 +174,13 @@ def _digits(text: str) -> bool:
 
 def _number(text: str, name: str) -> int:
     if not _digits(text):
-        raise BadVersion(f"Invalid character(s) found in {name} number {go_quoted(text)}")
+        raise BadVersion(f"Invalid character(s) found in {name} number {quote(text)}")
     if len(text) > 1 and text[0] == "0":
-        raise BadVersion(f"{name.capitalize()} number must not contain leading zeroes {go_quoted(text)}")
+        raise BadVersion(f"{name.capitalize()} number must not contain leading zeroes {quote(text)}")
     if not text:
         raise BadVersion('strconv.ParseUint: parsing "": invalid syntax')
     if int(text) >= 2**64:
-        raise BadVersion(f"strconv.ParseUint: parsing {go_quoted(text)}: value out of range")
+        raise BadVersion(f"strconv.ParseUint: parsing {quote(text)}: value out of range")
     return int(text)
 
 
@@ -201,7 +202,7 @@ def parse_version(text: str) -> Version:
         if not part:
             raise BadVersion("Build meta data is empty")
         if not set(part) <= _ALPHANUMERIC:
-            raise BadVersion(f"Invalid character(s) found in build meta data {go_quoted(part)}")
+            raise BadVersion(f"Invalid character(s) found in build meta data {quote(part)}")
     return Version(major, minor, patch, released)
 
 
@@ -210,9 +211,9 @@ def _check_pre(part: str) -> None:
         raise BadVersion("Prerelease is empty")
     if _digits(part):
         if len(part) > 1 and part[0] == "0":
-            raise BadVersion(f"Numeric PreRelease version must not contain leading zeroes {go_quoted(part)}")
+            raise BadVersion(f"Numeric PreRelease version must not contain leading zeroes {quote(part)}")
     elif not set(part) <= _ALPHANUMERIC:
-        raise BadVersion(f"Invalid character(s) found in prerelease {go_quoted(part)}")
+        raise BadVersion(f"Invalid character(s) found in prerelease {quote(part)}")
 
 
 def parse_relaxed_version(text: str) -> Version:
@@ -297,7 +298,7 @@ def _url(text: str) -> LibraryValue:
     try:
         url = addresses.parse_url(text)
     except addresses.BadURL as error:
-        raise EvalError(f"URL parse error during conversion from string: parse {go_quoted(text)}: {error}") from None
+        raise EvalError(f"URL parse error during conversion from string: parse {quote(text)}: {error}") from None
     return LibraryValue(URL_TYPE, url.text, url)
 
 
@@ -319,7 +320,7 @@ def _urls() -> Iterator[Overload]:
     for name, read in (
         ("getScheme", lambda url: url.scheme), ("getHost", lambda url: url.host),
         ("getHostname", lambda url: url.hostname), ("getPort", lambda url: url.port),
-        ("getEscapedPath", lambda url: quote(unquote(url.path), safe="/:@!$&'()*+,;=~") if url.path else ""),
+        ("getEscapedPath", lambda url: escape_path(unquote(url.path), safe="/:@!$&'()*+,;=~") if url.path else ""),
     ):  # fmt: skip
         yield overload(f".{name}({URL_TYPE}) string", _on_url(read))
     yield overload(

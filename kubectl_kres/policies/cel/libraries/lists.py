@@ -115,7 +115,7 @@ def _intersects(items: Any, others: Any) -> bool:
     return any(contains(others, item) for item in items)
 
 
-def _of_non_zero(value: Any) -> values.Optional:
+def _optional_of_non_zero(value: Any) -> values.Optional:
     if type(value) in TYPED:
         return values.Optional(present=True, value=value)
     empty = value is None or value is False or value in (0, "", b"", [], {}) or value == ()
@@ -196,7 +196,7 @@ def _table() -> Iterator[Overload]:
 def _optionals() -> Iterator[Overload]:
     some = "optional_type(V)"
     yield overload(f"optional.of(V) {some}", lambda value: values.Optional(present=True, value=value), since=28)
-    yield overload(f"optional.ofNonZeroValue(V) {some}", _of_non_zero, since=28)
+    yield overload(f"optional.ofNonZeroValue(V) {some}", _optional_of_non_zero, since=28)
     yield overload(f"optional.none() {some}", lambda: values.NONE, since=28)
     yield overload(f".value({some}) V", _value, since=28)
     yield overload(f".hasValue({some}) bool", lambda optional: optional.present, since=28)

@@ -170,7 +170,7 @@ def _matches(text: Any, pattern: Any) -> bool:
     if not isinstance(pattern, str):
         raise values.EvalError(_NO_OVERLOAD)
     try:
-        return compile_pattern(pattern).search(text) is not None
+        return next(compile_pattern(pattern).spans(text), None) is not None
     except BadPattern as error:
         raise values.EvalError(str(error)) from None
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
+from kubectl_kres.go_text import quote
 from kubectl_kres.policies.cel.base import values
 from kubectl_kres.policies.cel.libraries.conversions import to_string
 from kubectl_kres.policies.cel.libraries.operators import cost_regex
@@ -110,21 +112,6 @@ def _quote_text(text: str) -> str:
     return '"' + "".join(_QUOTED.get(char, char) for char in text) + '"'
 
 
-def go_quoted(text: str) -> str:
-    """Go's %q."""
-    out = []
-    for char in text:
-        if char in _QUOTED:
-            out.append(_QUOTED[char])
-        elif char.isprintable():
-            out.append(char)
-        elif ord(char) < 0x80:
-            out.append(f"\\x{ord(char):02x}")
-        else:
-            out.append(f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}")
-    return '"' + "".join(out) + '"'
-
-
 def _pattern(text: str) -> Pattern:
     try:
         return compile_pattern(text)
@@ -133,21 +120,13 @@ def _pattern(text: str) -> Pattern:
 
 
 def _find(text: str, pattern: str) -> str:
-    match = _pattern(pattern).search(text)
-    return text[match[0] : match[1]] if match else ""
+    start, end = next(_pattern(pattern).spans(text), (0, 0))
+    return text[start:end]
 
 
 def _find_all(text: str, pattern: str, count: int = -1) -> list[str]:
-    compiled, texts, offset, last = _pattern(pattern), list[str](), 0, -1
-    while offset <= len(text) and (count < 0 or len(texts) < count):
-        match = compiled.search(text, offset)
-        if match is None:
-            break
-        if match[0] != match[1] or match[0] != last:
-            texts.append(text[match[0] : match[1]])
-        last = match[1]
-        offset = match[1] if match[1] > match[0] else match[1] + 1
-    return texts
+    spans = islice(_pattern(pattern).spans(text), count if count >= 0 else None)
+    return [text[start:end] for start, end in spans]
 
 
 class FormatFault(Exception):
@@ -301,15 +280,15 @@ def _bound_texts(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _key(key: Any) -> str:
-    return go_quoted(key) if isinstance(key, str) else to_string(key)
+    return quote(key) if isinstance(key, str) else to_string(key)
 
 
 def _format_inner_value(value: Any) -> str:
     """Return a value inside a list or map."""
     if isinstance(value, str):
-        return go_quoted(value)
+        return quote(value)
     if isinstance(value, bytes):
-        return "b" + go_quoted(value.decode(errors="replace"))
+        return "b" + quote(value.decode(errors="replace"))
     if isinstance(value, float):
         text = f"{value:.{_DEFAULT_PRECISION}f}"
         return {"nan": '"NaN"', "inf": '"+Inf"', "-inf": '"-Inf"'}.get(text, text)

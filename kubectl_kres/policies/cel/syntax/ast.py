@@ -1,7 +1,4 @@
-"""The syntax tree of an expression.
-
-The parts of a syntax tree.
-"""
+"""The syntax tree of an expression, and its parts."""
 
 from __future__ import annotations
 

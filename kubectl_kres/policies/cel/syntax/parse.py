@@ -1,8 +1,5 @@
-"""Text to syntax tree, with the errors that cel-go's generated parser gives. Source: cel-go parser/parser.go.
-
-Numbers as expressions write them.
-
-An expression cut into tokens, and the value that a token of a literal has. Source: cel-go parser/gen/CEL.g4.
+"""Text to tokens, literals and a syntax tree, with the errors that cel-go's generated parser gives. Source: cel-go
+parser/parser.go, parser/gen/CEL.g4.
 """
 
 from __future__ import annotations

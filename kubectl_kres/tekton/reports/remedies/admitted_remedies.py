@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.parts import KilledContainer, Remedy, SetBound, TektonPart
+from kubectl_kres.reports.common.remedy import Remedy, SetBound
+from kubectl_kres.reports.remedies.commands import patch_command
 from kubectl_kres.reports.remedies.engine import State
 from kubectl_kres.reports.remedies.words import for_new_run
+from kubectl_kres.reports.run_state.scheduling import kueue_queue
 from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.model import PipelineRun, TaskRun
+from kubectl_kres.tekton.reports.part import KilledContainer, TektonPart
 from kubectl_kres.tekton.reports.remedies.container_defaults import entry_states
 from kubectl_kres.tekton.reports.remedies.run_trials import ConfigEntry, RunSearch
 from kubectl_kres.tekton.reports.remedies.run_values import RunCase
@@ -22,8 +25,9 @@ _REQUESTS = (("requests", "cpu", "10m"), ("requests", "memory", "32Mi"))
 
 def admitted_remedies(store: Store, subject: Subject, part: TektonPart, case: RunCase) -> Iterator[Remedy]:
     """Yield the remedies with which an admitted run also ends well; none where nothing is wrong."""
-    if part.held:
-        yield release_remedy(store, subject.ref, part.held, stored=subject.raw is None)
+    if part.held_by:
+        run = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
+        yield release_remedy(store, subject.ref, part.held_by, run, stored=subject.raw is None)
         return
     for killed in (killed for killed in part.killed if killed.again):
         if killed.added:
@@ -37,12 +41,18 @@ def admitted_remedies(store: Store, subject: Subject, part: TektonPart, case: Ru
         yield from _ThrottledSearch(store, subject, case, part.throttled).remedies()
 
 
-def release_remedy(store: Store, ref: ObjectRef, value: str, *, stored: bool) -> Remedy:
-    """Return the edit that releases a run that is held back. ``stored``: it is in the cluster."""
-    flags = f" {store.origin.flags}" if store.origin.flags else ""
-    patch = """'[{"op":"remove","path":"/spec/status"}]'"""
-    object_text = f"{ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}"
-    command = f"kubectl patch {object_text} --type json -p {patch}{flags}"
+def release_remedy(
+    store: Store, ref: ObjectRef, value: str, run: TaskRun | PipelineRun | None, *, stored: bool
+) -> Remedy:
+    """Return the edit that releases a run that is held back; of one with a queue that it is not to be made by hand.
+
+    ``run``: as it is; None: it is not known. ``stored``: it is in the cluster.
+    """
+    queue = kueue_queue(run.metadata.labels) if run is not None else ""
+    if queue:
+        text = f"queue {queue} takes spec.status ({value}) out in its turn; where that is done by hand, the run is over"
+        return Remedy(text)
+    command = patch_command(store.origin, ref, [{"op": "remove", "path": "/spec/status"}], "json")
     text = f"take spec.status ({value}) out once it may run; where a queue wrote it, that does so in its turn"
     return Remedy(text, commands=(command,) if stored else ())
 

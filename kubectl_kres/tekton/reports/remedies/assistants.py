@@ -10,20 +10,21 @@ from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.quota.quota_admission import Key, charges, required_hard, sum_price, with_price
 from kubectl_kres.admission.request.new_pod import quota_request
 from kubectl_kres.reports.common.explanation import Subject, Verdict
-from kubectl_kres.reports.common.parts import Edit, Remedy
+from kubectl_kres.reports.common.remedy import Edit, Remedy
 from kubectl_kres.reports.pod.verdict import verdict_of
 from kubectl_kres.reports.remedies.engine import RemedySearch, State, changed_policies, with_moved_bound
 from kubectl_kres.reports.remedies.room import build_quota_raises
-from kubectl_kres.reports.remedies.words import join_words
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun
 from kubectl_kres.tekton.reports.remedies.claim_remedies import claim_remedies
 from kubectl_kres.tekton.reports.remedies.run_trials import flag_edit
 from kubectl_kres.tekton.reports.remedies.security_remedies import FLAG
+from kubectl_kres.tekton.rules.base.config import has_change
 from kubectl_kres.tekton.rules.controller.resolve import UsedPipeline
 from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace
 from kubectl_kres.tekton.rules.controller.workspace_claims import assistants_claims
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import Assistant, assistants
+from kubectl_kres.wording import join_words
 
 _COSCHEDULE = "coschedule"
 
@@ -108,7 +109,8 @@ class _AssistantSearch(RemedySearch[Sequence[Assistant]]):
     def _correct(self, state: State, trial: Sequence[Assistant]) -> State | None:
         """Return the state with the flag for Pod Security, else with a bound moved, else with room for all."""
         findings = [finding for assistant in trial for refusal in assistant.refusals for finding in refusal.findings]
-        if FLAG not in state and any(finding.rule == "tekton/pod-security" for finding in findings):
+        insecure = any(finding.rule == "tekton/pod-security" for finding in findings)
+        if FLAG not in state and insecure and has_change("security-context-flag", self.world.config.version):
             return {FLAG: "true", **state}
         policies = self._change_world(state).policies
         return with_moved_bound(state, policies, findings, self.subject.ref.namespace) or self._raise(state, trial)

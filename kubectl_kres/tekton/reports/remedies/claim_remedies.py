@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Finding, Server
+from kubectl_kres.admission.base.outcome import Finding
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota import quota_admission
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.volume_claims import with_default_class
@@ -15,7 +16,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.parts import DeleteObject, EditClaim, Remedy
+from kubectl_kres.reports.common.remedy import DeleteObject, EditClaim, Remedy
 from kubectl_kres.reports.remedies.engine import (
     RemedySearch,
     State,

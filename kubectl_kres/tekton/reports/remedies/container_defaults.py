@@ -11,7 +11,7 @@ from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.reports.common.parts import SetBound
+from kubectl_kres.reports.common.remedy import SetBound
 from kubectl_kres.reports.remedies.engine import State
 from kubectl_kres.reports.remedies.shape import resource_of, units
 from kubectl_kres.tekton.reports.remedies.run_trials import ConfigEntry, RunSearch, findings_in

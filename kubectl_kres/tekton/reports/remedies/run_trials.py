@@ -1,7 +1,4 @@
-"""A run after edits of its values, of defaults and of policies: Tekton's steps and the API server's, in every order.
-
-Edits of Tekton's configuration: in its ConfigMaps, or in TektonConfig where the Tekton Operator keeps them.
-"""
+"""A run after edits of its values, of defaults, policies and Tekton's configuration: all steps, in every order."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.tekton_config import DEFAULTS, FLAGS, NAMESPACE
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.parts import CreateObject, Edit, RaiseQuota, Remedy, SetBound, SetConfig, SetValue
+from kubectl_kres.reports.common.remedy import CreateObject, Edit, RaiseQuota, Remedy, SetBound, SetConfig, SetValue
 from kubectl_kres.reports.remedies.engine import RemedySearch, State, changed_policies
 from kubectl_kres.reports.remedies.pods import findings_of, lacks_only_room, largest_amounts
 from kubectl_kres.reports.remedies.room import build_quota_raises
@@ -142,7 +139,7 @@ class RunSearch(RemedySearch[RunTrial]):
         if policies is not self.policies or entries:
             config = structs.replace(world.config, entries={**world.config.entries, **entries})
             world = build_run_namespace(policies, world.server, config, world.lookups, namespace=world.namespace)
-        results = task_run(case.run, world, task=case.task, fields=case.fields)
+        results = task_run(case.run, world, task=case.task, fields=case.fields, added=case.added)
         if isinstance(results, MissingReference):
             return RunTrial(policies, (), (), {}, {}, built=False)
         outcomes, prices, built = [], [], True

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeVar
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Side
-from kubectl_kres.model.pod import ResourceRequirements
+from kubectl_kres.model.pod import AddedContainers, ResourceRequirements
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.tekton.model import Override, Sidecar, Step, TaskRun
 from kubectl_kres.tekton.rules.base.result import Fields
@@ -36,12 +36,15 @@ RunValues = Mapping[RunField, str | None]
 
 
 class RunCase(Struct, frozen=True):
-    """The sources of a run's pod. ``fields``: where the values of the run stand."""
+    """The sources of a run's pod. ``fields``: where the values of the run stand. ``added``: containers that something
+    adds to it, as earlier pods of the Task have them.
+    """
 
     run: TaskRun
     task: UsedTask
     fields: Fields
     world: RunNamespace
+    added: AddedContainers = ()
 
     def source(self, field: RunField) -> Source:
         """Return the object that holds a value, and the path in it."""

@@ -5,21 +5,25 @@ the others.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from shlex import quote
 
 from msgspec import structs
 
+from kubectl_kres.model.admission_objects import POD_SECURITY_LEVEL
 from kubectl_kres.model.objects import Namespace
-from kubectl_kres.policies.rules.pod_security import compliant_spec, context_changes, parse_enforced_levels
+from kubectl_kres.policies.rules.compliant_context import compliant_spec, context_changes
+from kubectl_kres.policies.rules.pod_security import parse_enforced_levels
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.parts import Edit, Remedy
+from kubectl_kres.reports.common.remedy import Edit, Remedy
 from kubectl_kres.reports.remedies.engine import RemedySearch, State
-from kubectl_kres.reports.remedies.words import join_words
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.reports.remedies.run_trials import flag_edit
 from kubectl_kres.tekton.reports.remedies.run_values import RunCase
-from kubectl_kres.tekton.rules.base.config import flags_of, merge_pod_templates
+from kubectl_kres.tekton.rules.base.config import flags_of, has_change, merge_pod_templates
 from kubectl_kres.tekton.rules.controller.taskrun import SecuredPod, secured_pod, violations
+from kubectl_kres.wording import join_words
 
+_UPGRADE = "upgrade Tekton to 0.49 or newer, which has the feature flag set-security-context, and set it to true"
 FLAG, _CONTEXTS = "set-security-context", "contexts"
 _BOTH = {FLAG: True, _CONTEXTS: True}
 
@@ -42,6 +46,7 @@ class _SecuritySearch(RemedySearch[SecuredPod]):
     def __init__(self, store: Store, subject: Subject, case: RunCase, namespace: Namespace) -> None:
         super().__init__(store, subject)
         self.case, self.namespace, self.version = case, namespace, case.world.server.version
+        self.has_flag = has_change("security-context-flag", case.world.config.version)
         self.level = parse_enforced_levels(namespace.metadata.labels).enforce.name
 
     def evaluate(self, state: State) -> SecuredPod:
@@ -61,7 +66,8 @@ class _SecuritySearch(RemedySearch[SecuredPod]):
 
     def states(self) -> Iterator[State]:
         """Yield the least that is enough."""
-        yield self.find_first_passing(({_CONTEXTS: True}, {FLAG: True}, _BOTH)) or {}
+        tried: tuple[State, ...] = ({_CONTEXTS: True}, {FLAG: True}, _BOTH)
+        yield self.find_first_passing(tried if self.has_flag else tried[:1]) or {}
 
     def edits(self, state: State) -> Sequence[Edit]:
         """Return the flag; contexts are said in words."""
@@ -74,13 +80,17 @@ class _SecuritySearch(RemedySearch[SecuredPod]):
         all_at_once = "stepTemplate.securityContext of the Task gives it to all steps at once" if texts else ""
         text, reason = (
             "; ".join(filter(None, (remedy.text, *texts))),
-            "; ".join(filter(None, (remedy.why, all_at_once))),
+            "; ".join(filter(None, (remedy.no_command_reason, all_at_once))),
         )
-        return structs.replace(remedy, text=text, why=reason)
+        return structs.replace(remedy, text=text, no_command_reason=reason)
 
     def other_violation_remedies(self) -> tuple[Remedy, ...]:
         """Return the violations that no context changes: volumes, ports, the host's namespaces."""
         breaches = violations(self.trial(_BOTH), self.namespace, self.version[1])
+        if not breaches and not self.has_flag:
+            name = quote(self.namespace.metadata.name)
+            label = f"kubectl label namespace {name} --overwrite {POD_SECURITY_LEVEL}=baseline"
+            return (Remedy(f"{_UPGRADE}; until then no flag does, but a lower level: {label}"),)
         text = "; ".join(f"take out what it forbids: {violation.reason} ({violation.detail})" for violation in breaches)
         return (Remedy(text),) if text else ()
 

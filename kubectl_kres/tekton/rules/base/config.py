@@ -32,7 +32,10 @@ CHECKED: TektonVersion = (1, 15, 0)
 NEWEST: TektonVersion = (1, 16, 0)
 
 #: Changes that the rules here follow, each by the version of the controller.
-Rule = Literal["affinity-flag", "claims-retried", "runs-held", "built-in-values", "security-context-default"]
+Rule = Literal[
+    "security-context-flag", "affinity-flag", "claims-retried", "runs-held", "built-in-values",
+    "security-context-default",
+]  # fmt: skip
 
 
 class TektonChange(Struct, frozen=True):
@@ -50,6 +53,8 @@ class TektonChange(Struct, frozen=True):
 
 #: In the order of versions. Source: the history of tektoncd/pipeline, first tag that contains each change.
 CHANGES: tuple[TektonChange, ...] = (
+    # apis/config/feature_flags.go, commit 0927ff1de.
+    TektonChange((0, 49, 0), "security-context-flag"),
     TektonChange((0, 53, 0), before="resources of a whole Task need enable-api-fields alpha"),
     TektonChange((0, 56, 0), before="config-defaults gives containers nothing"),
     TektonChange(
@@ -141,7 +146,7 @@ class TektonConfig(Struct, frozen=True):
     affinity assistants. binds_workspaces: workspaces that a TaskRun leaves open get a default.
     version: None if unknown. by_operator: the Tekton Operator keeps the ConfigMaps. default_unknown: nothing says
     whether set-security-context is on, and the version that decides is not known. assumed: what could not be known, one
-    remark each.
+    remark each. service_account: of runs that name none; empty: default.
     """
 
     entries: Entries = {}
@@ -155,6 +160,7 @@ class TektonConfig(Struct, frozen=True):
     assistant_template: PodTemplate = PodTemplate()
     by_operator: bool = False
     default_unknown: bool = False
+    service_account: str = ""
 
 
 def parse_config(
@@ -207,6 +213,7 @@ def parse_config(
         assistant,
         operator,
         version is None and not stated,
+        data.default_service_account,
     )
 
 
@@ -334,7 +341,9 @@ def _flags(config_map: ConfigMap | None, version: TektonVersion | None) -> Flags
         results_from=data.results_from.lower() or shipped.results_from,
         kubernetes_sidecar=_is_enabled(data.enable_kubernetes_sidecar),
         coschedule=coschedule or shipped.coschedule,
-        security_context=_is_enabled(data.set_security_context) if data.set_security_context else secured,
+        security_context=(_is_enabled(data.set_security_context) and has_change("security-context-flag", version))
+        if data.set_security_context
+        else secured,
         artifacts=_is_enabled(data.enable_artifacts),
         param_enum=_is_enabled(data.enable_param_enum),
         concise_resolver=_is_enabled(data.enable_concise_resolver_syntax),

@@ -65,9 +65,10 @@ def _pipeline_run(spec: Raw) -> Raw:
     spec = _convert_field(_convert_field(spec, "pipelineSpec", _pipeline_spec), "pipelineRef", _reference)
     spec = _convert_items(spec, "taskRunSpecs", _task_run_spec)
     changed = dict(spec)
-    template = changed.pop("podTemplate", None)
-    if template is not None:
-        changed["taskRunTemplate"] = {**_mapping(changed.get("taskRunTemplate")), "podTemplate": template}
+    for field in ("podTemplate", "serviceAccountName"):
+        value = changed.pop(field, None)
+        if value is not None:
+            changed["taskRunTemplate"] = {**_mapping(changed.get("taskRunTemplate")), field: value}
     timeout = changed.pop("timeout", None)
     if timeout is not None:
         changed["timeouts"] = {"pipeline": timeout, **_mapping(changed.get("timeouts"))}
@@ -75,7 +76,9 @@ def _pipeline_run(spec: Raw) -> Raw:
 
 
 def _task_run_spec(raw: Raw) -> Raw:
-    return _rename_fields(_overrides(raw), {"taskPodTemplate": "podTemplate"})
+    return _rename_fields(
+        _overrides(raw), {"taskPodTemplate": "podTemplate", "taskServiceAccountName": "serviceAccountName"}
+    )
 
 
 def _rename_fields(raw: Raw, names: Mapping[str, str]) -> Raw:

@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from kubectl_kres.admission.base.outcome import Refusal
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.provenance.journal import Journal, MessageFault, Problem, Source
+from kubectl_kres.provenance.journal import Journal, Source
+from kubectl_kres.tekton.rules.base.problem import MessageFault, Problem
 
 ListOrder = tuple[str, ...]
 
@@ -38,14 +39,14 @@ def refused_object(
 class MissingReference(Struct, frozen=True, omit_defaults=True, rename="camel"):
     """Something that the run refers to and that is not there to look at.
 
-    why: ``missing`` (it does not exist), ``unreadable`` (it may, but could not be read), ``remote`` (``resolver`` says
-    where: hub, git, bundles, cluster), ``custom`` (no task of Tekton's, it has no pod of its own here), ``nested`` (a
-    pipeline in a pipeline).
+    reason: ``missing`` (it does not exist), ``unreadable`` (it may, but could not be read), ``remote`` (``resolver``
+    says where: hub, git, bundles, cluster), ``custom`` (no task of Tekton's, it has no pod of its own here), ``nested``
+    (a pipeline in a pipeline).
     """
 
     kind: str
     name: str
-    why: Literal["missing", "unreadable", "remote", "custom", "nested"]
+    reason: Literal["missing", "unreadable", "remote", "custom", "nested"]
     resolver: str = ""
 
     def __str__(self) -> str:
@@ -58,7 +59,7 @@ class MissingReference(Struct, frozen=True, omit_defaults=True, rename="camel"):
             "remote": f"{name} comes from the resolver {self.resolver} and is not looked up",
             "custom": f"{name} is a custom task: its controller decides what runs",
             "nested": f"{name} is a pipeline in a pipeline: it has pods of its own",
-        }[self.why]
+        }[self.reason]
 
 
 class BuiltPod(Struct, frozen=True):

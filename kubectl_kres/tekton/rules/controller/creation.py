@@ -6,19 +6,22 @@ from collections.abc import Iterator
 
 import msgspec
 
-from kubectl_kres.provenance.journal import Problem
+from kubectl_kres.go_text import quote
+from kubectl_kres.provenance.journal import Source
 from kubectl_kres.tekton.model import Named, PodTemplate, TaskRun, TaskSpec
-from kubectl_kres.tekton.rules.base.config import Flags, merge_templates
+from kubectl_kres.tekton.rules.base.config import Flags, TektonConfig, merge_templates
+from kubectl_kres.tekton.rules.base.problem import MessageFault, Problem
 from kubectl_kres.tekton.rules.base.variables import pod_name, replace_variables, variables_of
 from kubectl_kres.tekton.rules.resources.container_draft import has_breakpoint, has_scripts
 from kubectl_kres.tekton.rules.validation.task_faults import sidecar_faults, volume_faults
 from kubectl_kres.tekton.rules.validation.variable_faults import result_faults
-from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, by_rule, join_errors, quote
+from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, by_rule, join_errors
 
 #: How the volume of a workspace is called, with random letters behind it; a run's status has that name in its Task.
 _OF_WORKSPACE = "ws-"
 _IMPLICIT = ("workspace", "home", "results", "steps", "artifacts")
 
+RULE_OF_ACCOUNTS = "tekton/service-account"
 #: Seconds until the next try.
 AFTER_QUOTA, AFTER_CONFLICT = 60, 1
 
@@ -64,6 +67,43 @@ def unbuildable(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flag
         return ()
     problem = refusal_problem(run, 0, "", text)
     return (msgspec.structs.replace(problem, rule=pairs[0].rule, faults=by_rule(pairs)),)
+
+
+class Accounts(msgspec.Struct, frozen=True):
+    """The ServiceAccounts of a namespace. ``absent``: those that were looked for and are not there; ``complete``: all
+    that there are were read.
+    """
+
+    names: frozenset[str] = frozenset()
+    absent: frozenset[str] = frozenset()
+    complete: bool = False
+
+    def lacks(self, name: str) -> bool:
+        """Return whether an account is known not to exist; each namespace is given the one called default."""
+        return name != "default" and (name in self.absent or (self.complete and name not in self.names))
+
+
+def without_account(run: TaskRun, config: TektonConfig, accounts: Accounts) -> tuple[Problem, ...]:
+    """Return what ends a run whose ServiceAccount does not exist: Tekton looks for it, else the API server does.
+
+    Source: pkg/pod/creds_init.go credsInit; plugin/pkg/admission/serviceaccount.
+    """
+    name, space = account_of(run, config), run.metadata.namespace
+    if run.status.pod_name or not accounts.lacks(name):
+        return ()
+    if config.flags.creds_init:
+        problem = refusal_problem(run, 0, "", f"translating TaskSpec to Pod: serviceaccounts {quote(name)} not found")
+    else:
+        pod = pod_name(run.metadata.name or run.metadata.generate_name, len(run.status.retries_status or ()))
+        text = f"error looking up service account {space}/{name}: serviceaccount {quote(name)} not found"
+        problem = refusal_problem(run, 403, "Forbidden", f"pods {quote(pod)} is forbidden: {text}")
+    fault = MessageFault(problem.message, RULE_OF_ACCOUNTS, source=Source("ServiceAccount", name, space))
+    return (msgspec.structs.replace(problem, rule=RULE_OF_ACCOUNTS, faults=(fault,)),)
+
+
+def account_of(run: TaskRun, config: TektonConfig) -> str:
+    """Return the ServiceAccount that the pod of a run gets."""
+    return run.spec.service_account_name or config.service_account or "default"
 
 
 def unmountable(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flags: Flags) -> tuple[Problem, ...]:

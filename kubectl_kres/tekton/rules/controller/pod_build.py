@@ -11,12 +11,13 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.admission.base.draft import SIDES
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.objects import Metadata, OwnerReference
-from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
-from kubectl_kres.provenance.journal import Assumption, Entry, Problem, Source
+from kubectl_kres.model.pod import Container, DetailedContainer, Pod, PodSpec, ResourceRequirements
+from kubectl_kres.provenance.journal import Assumption, Entry, Source
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.tekton.model import Override, Param, PodTemplate, TaskRun, TaskRunSpec, TaskSpec
 from kubectl_kres.tekton.rules.base.amounts import deadline, read
 from kubectl_kres.tekton.rules.base.config import TektonConfig, merge_pod_templates
+from kubectl_kres.tekton.rules.base.problem import Problem
 from kubectl_kres.tekton.rules.base.result import BuiltPod, Fields, ListOrder, SpecOrigin, webhook_refusal
 from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN, Variables, pod_name, replace_variables, variables_of
 from kubectl_kres.tekton.rules.controller.creation import unbuildable
@@ -323,4 +324,10 @@ def _pod(
 def _container(draft: container_draft.ContainerDraft) -> Container:
     resources = ResourceRequirements(_texts(draft.limits), _texts(draft.requests), draft.claims or None)
     resource_requirements = None if draft.empty else resources
-    return Container(name=draft.name, restart_policy=draft.restart or None, resources=resource_requirements)
+    return DetailedContainer(
+        name=draft.name,
+        image=draft.image,
+        restart_policy=draft.restart or None,
+        resources=resource_requirements,
+        image_pull_policy=draft.pulls or None,
+    )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from kubectl_kres import durations
 from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.request.new_pod import Policies, quota_request
 from kubectl_kres.model.objects import Condition
 from kubectl_kres.provenance.journal import QuotaShortfall
 from kubectl_kres.quantity import parse
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
-from kubectl_kres.tekton.rules.base.amounts import seconds
 from kubectl_kres.tekton.rules.controller.creation import AFTER_QUOTA
 from kubectl_kres.tekton.rules.controller.taskrun import RunResult
 
@@ -48,8 +48,8 @@ def time_left(run: PipelineRun, now: datetime, minutes: int = 60) -> timedelta |
     """
     started = _parse_time(run.status.start_time)
     text = run.spec.timeouts.pipeline if run.spec.timeouts is not None else None
-    limit = seconds(text) if text is not None else None
-    allowed = min(minutes * 60 if limit is None else int(limit), _LONGEST)
+    limit = durations.parse_or_none(text) if text is not None else None
+    allowed = min(minutes * 60 if limit is None else limit // durations.SECOND, _LONGEST)
     if started is None or not allowed:
         return None
     return timedelta(seconds=allowed) - (now - started)

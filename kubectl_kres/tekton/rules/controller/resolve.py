@@ -8,8 +8,9 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from kubectl_kres.provenance.journal import Problem, Source
+from kubectl_kres.provenance.journal import Source
 from kubectl_kres.tekton import model
+from kubectl_kres.tekton.rules.base.problem import Problem
 from kubectl_kres.tekton.rules.base.result import MissingReference, SpecOrigin
 from kubectl_kres.tekton.rules.base.variables import parameters, replace_variables
 
@@ -141,7 +142,7 @@ def _resolve_step(
     step_action = _find_definition("StepAction", step.ref, lookups.step_actions, lookups)
     if isinstance(step_action, MissingReference):
         gaps.append(step_action)
-        texts += (_not_there(step, index, step_action),) if step_action.why == "missing" else ()
+        texts += (_not_there(step, index, step_action),) if step_action.reason == "missing" else ()
         return step
     action = step_action.spec
     texts += _find_param_faults(step, index, action.params or ())

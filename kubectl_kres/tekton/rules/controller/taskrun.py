@@ -11,18 +11,21 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, Server, forbidden_object
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, forbidden_object
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, admit
 from kubectl_kres.admission.request.pod_objects import made_pod
+from kubectl_kres.model.admission_objects import POD_SECURITY_LEVEL
 from kubectl_kres.model.objects import Metadata, Namespace
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import AddedContainers, Pod, with_containers
 from kubectl_kres.policies.rules import pod_security
 from kubectl_kres.policies.rules.pod_security import detail, parse_enforced_levels
 from kubectl_kres.policies.rules.pod_security_checks import Violation
-from kubectl_kres.provenance.journal import Assumption, Journal, Problem, Source
+from kubectl_kres.provenance.journal import Assumption, Journal, Source
 from kubectl_kres.tekton import model
 from kubectl_kres.tekton.rules.base.config import Flags, TektonConfig, flags_of, merge_pod_templates
+from kubectl_kres.tekton.rules.base.problem import Problem
 from kubectl_kres.tekton.rules.base.result import BuiltPod, Fields, MissingReference, fields_below, refused_object
 from kubectl_kres.tekton.rules.base.variables import pod_name, variables_of
 from kubectl_kres.tekton.rules.controller import creation, resolve
@@ -32,7 +35,6 @@ from kubectl_kres.tekton.rules.resources.container_draft import layout
 from kubectl_kres.tekton.rules.resources.virtual_limitrange import VirtualLimitRange, virtuals
 from kubectl_kres.tekton.rules.validation import webhook
 
-ENFORCE = "pod-security.kubernetes.io/enforce"
 RULE = "tekton/pod-security"
 Raw = Mapping[str, Any]
 
@@ -62,7 +64,10 @@ class SecuredPod(Struct, frozen=True):
 
 def enforces_level(namespace: Namespace | None) -> bool:
     """Return whether the namespace enforces a level that a pod can break."""
-    return namespace is not None and (namespace.metadata.labels or {}).get(ENFORCE, "privileged") != "privileged"
+    return (
+        namespace is not None
+        and (namespace.metadata.labels or {}).get(POD_SECURITY_LEVEL, "privileged") != "privileged"
+    )
 
 
 def secured_pod(
@@ -149,7 +154,7 @@ def refusal(pod: SecuredPod, name: str, namespace: Namespace | None, minor: int)
         return None
     level = parse_enforced_levels(namespace.metadata.labels).enforce
     text = f'violates PodSecurity "{level}": {detail(breaches)}'
-    source = Source("Namespace", namespace.metadata.name, field=f"metadata.labels[{ENFORCE}]")
+    source = Source("Namespace", namespace.metadata.name, field=f"metadata.labels[{POD_SECURITY_LEVEL}]")
     return forbidden_object("pods", name, (Finding(text, RULE, source=source),))
 
 
@@ -196,6 +201,10 @@ def _fields(volume: model.Volume) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
+#: Where nothing tells which there are.
+_NO_ACCOUNTS = creation.Accounts()
+
+
 class RunNamespace(Struct, frozen=True):
     """What a run meets in its namespace; made by ``build_run_namespace`` once for all runs of it."""
 
@@ -205,6 +214,7 @@ class RunNamespace(Struct, frozen=True):
     lookups: resolve.Lookups
     virtuals: tuple[VirtualLimitRange, ...]
     namespace: Namespace | None = None
+    accounts: creation.Accounts = _NO_ACCOUNTS
 
 
 class RunResult(Struct, frozen=True):
@@ -253,9 +263,11 @@ def build_run_namespace(
     lookups: resolve.Lookups | None = None,
     *,
     namespace: Namespace | None = None,
+    accounts: creation.Accounts = _NO_ACCOUNTS,
 ) -> RunNamespace:
     """Return what all runs of a namespace share. ``namespace``: itself, for its labels; None: not known."""
-    return RunNamespace(policies, server, config, lookups or resolve.Lookups(), virtuals(policies.limits), namespace)
+    ranges = virtuals(policies.limits)
+    return RunNamespace(policies, server, config, lookups or resolve.Lookups(), ranges, namespace, accounts)
 
 
 def send_object(raw: Mapping[str, Any], world: RunNamespace, *, exists: bool = False) -> SendOutcome:
@@ -284,16 +296,18 @@ def task_run(
     journal: bool = True,
     counted: bool = False,
     existing: Collection[str] = (),
+    added: AddedContainers = (),
 ) -> tuple[RunResult, ...] | MissingReference:
     """Return every way in which the run can go, or what is missing to tell.
 
     task: instead of looking for it. fields: where the run's values stand, if not in itself. journal False: keep no
     steps (lists of many runs). counted: its pod exists and is in ``used`` of the quotas already. existing: names of
-    claims that are there. A run that has a pod is answered as if the pod were made now.
+    claims that are there. added: containers that something
+    adds to the pod once Tekton has made it. A run that has a pod is answered as if the pod were made now.
     """
     result = task if task is not None else resolve.task_of(run, world.lookups)
     if isinstance(result, MissingReference):
-        gone = result.why == "missing" and result.name and not run.status.pod_name
+        gone = result.reason == "missing" and result.name and not run.status.pod_name
         return (RunResult(problem=resolve.without_task(run, result)),) if gone else result
     if result.unresolved and not run.status.pod_name:
         return tuple(RunResult(problem=without_action) for without_action in resolve.without_actions(result.unresolved))
@@ -303,12 +317,14 @@ def task_run(
     version = world.server.version
     refusals = () if counted else claim_refusals(run, world, existing)
     before = [refusal.problem for refusal in refusals]
+    before += creation.without_account(run, config, world.accounts) if not counted else ()
     spec, origin = result.spec, result.origin
     answers = pods(
         run, spec, origin, world.virtuals, config, version, fields=run_fields, journal=journal, before=before
     )
     if before and answers[0] is before[0]:
-        return tuple(RunResult(None, refusal.outcome, refusal.problem) for refusal in refusals)
+        refused = tuple(RunResult(None, refusal.outcome, refusal.problem) for refusal in refusals)
+        return refused or (RunResult(problem=before[0]),)
     template = merge_pod_templates(run.spec.pod_template, config.pod_template)
     if isinstance(answers[0], BuiltPod):
         answers = creation.unmountable(run, result.spec, template, config.flags) or answers
@@ -320,7 +336,8 @@ def task_run(
     if secured is not None and config.default_unknown and run.status.provenance is None:
         text = "Tekton's version is not known: set-security-context is taken as off (on by default from 1.16 on)"
         assumed = (*assumed, Assumption("", "tekton/pod-security-unknown", text))
-    return distinct_results(_results(run, answers, assumed, world, secured, journal=journal, counted=counted))
+    results = _results(run, answers, assumed, world, secured, added, journal=journal, counted=counted)
+    return distinct_results(results)
 
 
 class ClaimRefusal(Struct, frozen=True):
@@ -381,6 +398,7 @@ def _results(
     assumed: Journal,
     world: RunNamespace,
     secured: SecuredPod | None,
+    added: AddedContainers,
     *,
     journal: bool,
     counted: bool,
@@ -391,8 +409,9 @@ def _results(
             continue
         name, minor = answer.pod.metadata.name, world.server.version[1]
         insecure = refusal(secured, name, world.namespace, minor) if secured is not None else None
-        review = ObjectReview({}) if counted else made_pod(answer.pod, world.policies, world.server)
-        for outcome in _admit_with_retries(run, answer, world, journal=journal, counted=counted):
+        sent = with_containers(answer.pod, added)
+        review = ObjectReview({}) if counted else made_pod(sent, world.policies, world.server)
+        for outcome in _admit_with_retries(run, sent, world, journal=journal, counted=counted):
             text = outcome
             for denial in review.refusals[:1] if passed_limits(outcome) else ():
                 text = Outcome(
@@ -407,7 +426,7 @@ def _results(
 
 
 def _admit_with_retries(
-    run: model.TaskRun, answer: BuiltPod, world: RunNamespace, *, journal: bool, counted: bool
+    run: model.TaskRun, pod: Pod, world: RunNamespace, *, journal: bool, counted: bool
 ) -> Iterator[Outcome]:
     """Yield what admission says of the pod; what is refused for good is tried as often as the run may, each time anew
     named.
@@ -415,7 +434,7 @@ def _admit_with_retries(
     Source: reconciler/taskrun/taskrun.go, which retries a run whose pod could not be created.
     """
     last = pod_name(run.metadata.name or run.metadata.generate_name, run.spec.retries)
-    for outcome in admit(answer.pod, world.policies, world.server, journal=journal, counted=counted):
+    for outcome in admit(pod, world.policies, world.server, journal=journal, counted=counted):
         refusal = outcome.refusal
         again = run.spec.retries > len(run.status.retries_status or ()) and not counted
         if (
@@ -425,7 +444,7 @@ def _admit_with_retries(
         ):
             yield outcome
             continue
-        message = refusal.message.replace(f'"{answer.pod.metadata.name}"', f'"{last}"', 1)
+        message = refusal.message.replace(f'"{pod.metadata.name}"', f'"{last}"', 1)
         yield msgspec.structs.replace(outcome, refusal=msgspec.structs.replace(refusal, message=message))
 
 

@@ -11,17 +11,18 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, Server, unparsable
+from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, unparsable
 from kubectl_kres.admission.base.resource_names import given_name
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import charges, claim_request, with_used
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.volume_claims import admit_claim, review_made_claim, with_default_class, with_review
 from kubectl_kres.admission.structure.volume_structure import claim_errors
 from kubectl_kres.model.objects import Metadata, decode_object
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
-from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import PipelineRun, TaskRun, WorkspaceBinding
 from kubectl_kres.tekton.rules.base.config import TektonVersion, has_change
+from kubectl_kres.tekton.rules.base.problem import Problem
 
 #: Up to so many claims every order is tried; of more each one is tried as the last.
 _MOST_ORDERED = 4
@@ -100,7 +101,7 @@ def assistants_claims(run: PipelineRun, assistant: str, existing: Collection[str
 
     Source: reconciler/pipelinerun/affinity_assistant.go getPersistentVolumeClaimNameWithAffinityAssistant.
     """
-    return tuple(_of_set(claim, assistant, existing) for claim in claims_of(run))
+    return tuple(_claim_of_assistant(claim, assistant, existing) for claim in claims_of(run))
 
 
 def _claim(
@@ -119,7 +120,7 @@ def _claim(
     return WorkspaceClaim(binding.name, claim, path, bool(name) and name in existing, spec or {})
 
 
-def _of_set(claim: WorkspaceClaim, assistant: str, existing: Collection[str]) -> WorkspaceClaim:
+def _claim_of_assistant(claim: WorkspaceClaim, assistant: str, existing: Collection[str]) -> WorkspaceClaim:
     template_name = claim.name
     if len(template_name) > _LONGEST_VOLUME:
         digest = hashlib.sha256(template_name.encode("utf-8", "surrogatepass")).hexdigest()[:10]

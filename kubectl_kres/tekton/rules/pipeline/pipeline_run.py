@@ -16,13 +16,14 @@ from kubectl_kres.admission.base.draft import Quantities
 from kubectl_kres.admission.base.outcome import Outcome, Refusal
 from kubectl_kres.admission.quota.quota_admission import charges, count_request, with_used
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
-from kubectl_kres.admission.request.pod_objects import Creation, made_pod, refusals_of, revision_raw, struct_as_json
-from kubectl_kres.model.objects import Metadata, OwnerReference
+from kubectl_kres.admission.request.pod_objects import Creation, made_pod, refusals_of, revision_raw
+from kubectl_kres.model.objects import Metadata, OwnerReference, struct_as_json
 from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
-from kubectl_kres.provenance.journal import Problem, Source
+from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.tekton.model import PipelineRun, PipelineSpec, PipelineTask, PodTemplate, TaskRun
 from kubectl_kres.tekton.rules.base.config import merge_pod_templates
+from kubectl_kres.tekton.rules.base.problem import Problem
 from kubectl_kres.tekton.rules.base.result import MissingReference, SpecOrigin, refused_object
 from kubectl_kres.tekton.rules.base.variables import PIPELINE, PIPELINE_RUN
 from kubectl_kres.tekton.rules.controller import resolve, workspace_claims
@@ -346,7 +347,7 @@ def refused_runs(
     refused: dict[str, Refusal] = {}
     missing: Counter[str] = Counter()
     for task in _in_order(plan):
-        if task.name in finished or (task.gap is not None and task.gap.why in {"custom", "nested"}):
+        if task.name in finished or (task.gap is not None and task.gap.reason in {"custom", "nested"}):
             continue
         for name in task.names or (task.run.metadata.name,):
             if name in children:
@@ -411,7 +412,7 @@ def pipeline_run(
     """
     result = plan(run, world.lookups, world.config.timeout_minutes)
     if isinstance(result, MissingReference):
-        return PipelineAnswer(_without_pipeline(run, result)) if result.why == "missing" and result.name else result
+        return PipelineAnswer(_without_pipeline(run, result)) if result.reason == "missing" and result.name else result
     problem = _lacks_params(run, result) or result.problem or _task_not_there(run, result)
     if problem is not None:
         return PipelineAnswer(structs.replace(result, problem=problem))
@@ -508,7 +509,7 @@ def _task_not_there(run: PipelineRun, plan: Plan) -> Problem | None:
     started = {child_reference.pipeline_task_name for child_reference in run.status.child_references or ()}
     for task in plan.tasks:
         gap = task.gap
-        if gap is not None and gap.why == "missing" and gap.name and task.name not in started:
+        if gap is not None and gap.reason == "missing" and gap.name and task.name not in started:
             return resolve.without_pipeline_task(run, plan.pipeline.name, gap)
     return None
 
@@ -519,7 +520,7 @@ def one_task(
     """Return the answer for one task; empty if what it runs is not known. Its TaskRun passes the webhook like any
     other.
     """
-    if task.gap is not None and task.gap.why in {"custom", "nested"}:
+    if task.gap is not None and task.gap.reason in {"custom", "nested"}:
         return ()
     problem = webhook_refused(task.run, world.config.flags)
     if problem is not None:

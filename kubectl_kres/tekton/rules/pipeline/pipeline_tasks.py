@@ -8,12 +8,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from kubectl_kres import durations
 from kubectl_kres.model.objects import Metadata
-from kubectl_kres.provenance.journal import Problem, Source
+from kubectl_kres.provenance.journal import Source
 from kubectl_kres.tekton import model
 from kubectl_kres.tekton.rules.base import variables
-from kubectl_kres.tekton.rules.base.amounts import go_text, seconds
 from kubectl_kres.tekton.rules.base.config import merge_pod_templates
+from kubectl_kres.tekton.rules.base.problem import Problem
 from kubectl_kres.tekton.rules.base.result import Fields, MissingReference, fields_below
 from kubectl_kres.tekton.rules.base.task_order import waits_for
 from kubectl_kres.tekton.rules.controller import resolve
@@ -198,18 +199,20 @@ def _entry(run: model.PipelineRun, name: str) -> tuple[int, model.PipelineTaskRu
     """Return the last entry for a task, whose values count as a whole; templates are merged, later ones over earlier
     ones.
     """
-    template = run.spec.task_run_template.pod_template if run.spec.task_run_template is not None else None
+    of_all = run.spec.task_run_template or model.TaskRunTemplate()
+    template, account = of_all.pod_template, of_all.service_account_name
     pipeline_task_run_spec, position = model.PipelineTaskRunSpec(name), 0
     for index, entry in enumerate(run.spec.task_run_specs or ()):
         if entry.pipeline_task_name == name:
             pipeline_task_run_spec, position = entry, index
             template = merge_pod_templates(entry.pod_template, template)
+            account = entry.service_account_name or account
     values = (
         pipeline_task_run_spec.compute_resources,
         pipeline_task_run_spec.step_specs,
         pipeline_task_run_spec.sidecar_specs,
     )
-    return position, model.PipelineTaskRunSpec(name, *values, template, pipeline_task_run_spec.timeout)
+    return position, model.PipelineTaskRunSpec(name, *values, template, pipeline_task_run_spec.timeout, account)
 
 
 def _timeout(run: model.PipelineRun, minutes: int, *, is_finally: bool) -> str | None:
@@ -219,13 +222,15 @@ def _timeout(run: model.PipelineRun, minutes: int, *, is_finally: bool) -> str |
     """
     timeouts = run.spec.timeouts or model.Timeouts()
     own_value, other = (timeouts.finally_, timeouts.tasks) if is_finally else (timeouts.tasks, timeouts.finally_)
-    length = seconds(own_value) if own_value is not None else None
+    usual = minutes * durations.MINUTE
+    length = durations.parse_or_none(own_value) if own_value is not None else None
     if own_value is None and other is not None:
-        whole, rest = seconds(timeouts.pipeline or f"{minutes}m"), seconds(other)
+        whole = durations.parse_or_none(timeouts.pipeline) if timeouts.pipeline else usual
+        rest = durations.parse_or_none(other)
         length = whole - rest if whole and rest else None
-    if length is None or 0 < length <= minutes * 60:
+    if length is None or 0 < length <= usual:
         return None
-    return go_text(length)
+    return durations.to_text(length)
 
 
 def _task_run(
@@ -245,6 +250,7 @@ def _task_run(
         step_specs=entry.step_specs,
         sidecar_specs=entry.sidecar_specs,
         pod_template=entry.pod_template,
+        service_account_name=entry.service_account_name,
         params=params or None,
         workspaces=_bindings(task, run) or None,
         timeout=entry.timeout or task.timeout or timeout,

@@ -1,11 +1,7 @@
-"""The containers of the pod that Tekton builds, with their resources on the way and the changes that rules make.
+"""The containers of the pod that Tekton builds, with their resources step by step: own values, template, overrides, the
+whole Task.
 
 They are the steps, the sidecars, and those that Tekton adds.
-
-Resources of steps: their own values, those of the template, overrides of steps and sidecars, and those of the whole
-Task.
-
-Limits of the whole Task are copied to each step, requests divided among them.
 """
 
 from __future__ import annotations
@@ -35,14 +31,15 @@ class ContainerDraft:
     """One container. A resource list is None where Go has nil; two places can hold the very same list.
 
     ``path`` is ``spec.containers[0]``. ``init``: it stands among the init containers; ``restart``: its own
-    restartPolicy. ``number``: of the step or sidecar in the Task.
+    restartPolicy. ``number``: of the step or sidecar in the Task. ``image`` and ``pulls``: its image, and when that is
+    pulled, as far as they are known; of what Tekton adds they are not.
     """
 
-    __slots__ = ("claims", "init", "limits", "name", "number", "path", "requests", "restart", "role")
+    __slots__ = ("claims", "image", "init", "limits", "name", "number", "path", "pulls", "requests", "restart", "role")
 
     def __init__(self, name: str, role: DraftRole, number: int = 0, *, init: bool = False, restart: str = "") -> None:
         self.name, self.role, self.number, self.init, self.restart = name, role, number, init, restart
-        self.path = ""
+        self.path = self.image = self.pulls = ""
         self.limits: ResourceAmounts | None = None
         self.requests: ResourceAmounts | None = None
         self.claims: tuple[ResourceClaimEntry, ...] = ()
@@ -76,7 +73,7 @@ def copies(drafts: Iterable[ContainerDraft]) -> list[ContainerDraft]:
     result = []
     for draft in drafts:
         twin = ContainerDraft(draft.name, draft.role, draft.number, init=draft.init, restart=draft.restart)
-        twin.path, twin.claims = draft.path, draft.claims
+        twin.path, twin.claims, twin.image, twin.pulls = draft.path, draft.claims, draft.image, draft.pulls
         twin.limits, twin.requests = copy_amounts(draft.limits), copy_amounts(draft.requests)
         result.append(twin)
     return result
@@ -151,9 +148,9 @@ def layout(
     Source: pkg/pod/pod.go Build.
     """
     native = flags.kubernetes_sidecar and version >= (1, 29)
-    sidecars = [*_sidecars(spec, flags, native=native)]
+    sidecars = [*_sidecars(spec, flags, variables, native=native)]
     inits = [*_injected_containers(spec, debug, flags, variables), *(sidecars if native else ())]
-    containers = [*_steps(spec), *(() if native else sidecars)]
+    containers = [*_steps(spec, variables), *(() if native else sidecars)]
     for index, init_draft in enumerate(inits):
         init_draft.path = f"spec.initContainers[{index}]"
     for index, init_draft in enumerate(containers):
@@ -208,15 +205,28 @@ def _injected_containers(
         yield ContainerDraft("working-dir-initializer", "injected", init=True)
 
 
-def _steps(spec: TaskSpec) -> Iterator[ContainerDraft]:
+def _steps(spec: TaskSpec, variables: Variables) -> Iterator[ContainerDraft]:
+    template = spec.step_template
     for index, step in enumerate(spec.steps or ()):
-        yield ContainerDraft(_cut_name(f"step-{step.name or f'unnamed-{index}'}"), "step", index)
+        draft = ContainerDraft(_cut_name(f"step-{step.name or f'unnamed-{index}'}"), "step", index)
+        draft.image = _known_text(step.image or (template.image if template is not None else ""), variables)
+        pulls = step.image_pull_policy or (template.image_pull_policy if template is not None else "")
+        draft.pulls = _known_text(pulls, variables)
+        yield draft
 
 
-def _sidecars(spec: TaskSpec, flags: Flags, *, native: bool) -> Iterator[ContainerDraft]:
+def _known_text(text: str, variables: Variables) -> str:
+    """Return a text with its variables; empty where one of them is not known."""
+    replaced = replace_variables(text, variables)
+    return "" if "$(" in replaced else replaced
+
+
+def _sidecars(spec: TaskSpec, flags: Flags, variables: Variables, *, native: bool) -> Iterator[ContainerDraft]:
     for index, sidecar in enumerate(spec.sidecars or ()):
         restart = "Always" if native else sidecar.restart_policy
-        yield ContainerDraft(_cut_name(f"sidecar-{sidecar.name}"), "sidecar", index, init=native, restart=restart)
+        draft = ContainerDraft(_cut_name(f"sidecar-{sidecar.name}"), "sidecar", index, init=native, restart=restart)
+        draft.image = _known_text(sidecar.image, variables)
+        yield draft
     read = bool(spec.results) or any(refers_to(step, ARTIFACTS) for step in spec.steps or ())
     if flags.results_from == "sidecar-logs" and read:
         yield ContainerDraft(RESULTS, "injected", init=native, restart="Always" if native else "")

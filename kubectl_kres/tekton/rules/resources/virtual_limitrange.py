@@ -117,21 +117,21 @@ def _by_search(limits: Sequence[Limits]) -> Iterator[VirtualLimitRange]:
     start: _State = tuple((None, False) for _ in NAMES)
     reached: dict[_State, tuple[int, ...]] = {start: ()}
     waiting = [start]
-    final_states: dict[_State, tuple[int, ...]] = {}
+    settled: dict[_State, tuple[int, ...]] = {}
     while waiting and len(reached) < MOST_STATES:
         state = waiting.pop()
         after = [_prepend_limit_range(state, step) for step in steps]
         if all(item == state for item in after):
-            final_states[state] = reached[state]
+            settled[state] = reached[state]
         for index, item in enumerate(after):
             if item not in reached:
                 reached[item] = (*reached[state], index)
                 waiting.append(item)
-    for used in final_states.values():
+    for used in settled.values():
         rest = tuple(index for index in range(len(limits)) if index not in used)
         order = [limits[index] for index in (*rest, *reversed(used))]
         names = tuple(limits.source.name for limits in order)
-        yield VirtualLimitRange(fold_limits(order), (names,) if len(final_states) > 1 else (), not waiting)
+        yield VirtualLimitRange(fold_limits(order), (names,) if len(settled) > 1 else (), not waiting)
 
 
 def _steps(limits: Limits) -> list[tuple[int, ...]]:

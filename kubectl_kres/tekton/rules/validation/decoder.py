@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from kubectl_kres import durations
 from kubectl_kres.admission.decoding import ValuePlace, json_type
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.quantity import from_json
-from kubectl_kres.tekton.rules.base.amounts import fault as duration_fault
 from kubectl_kres.tekton.rules.base.convert import V1, V1BETA1
 
 _EMPTY: Mapping[str, Any] = {"struct": {}, "map": {}, "string": "", "bool": False, "int": 0}
@@ -283,8 +283,11 @@ def _duration(value: Any, value_place: ValuePlace) -> Iterator[DecoderFault]:
         return
     if json_type(value) != "string":
         yield _build_type_fault(value, value_place, "string")
-    elif text := duration_fault(value):
-        yield DecoderFault(text, value_place.path, value)
+        return
+    try:
+        durations.parse(value)
+    except durations.DurationError as error:
+        yield DecoderFault(str(error), value_place.path, value)
 
 
 _DECODERS = {"quantity": _quantity, "duration": _duration}

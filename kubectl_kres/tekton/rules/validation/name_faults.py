@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.admission.base.resource_names import qualified_faults
+from kubectl_kres.go_text import quote
 from kubectl_kres.tekton.model import DeclaredResult, Param, Reference
 from kubectl_kres.tekton.rules.base.config import Flags
 from kubectl_kres.tekton.rules.validation.declarations import TYPES, type_of
-from kubectl_kres.tekton.rules.validation.webhook_error import LABEL, WebhookError, entry_path, quote
+from kubectl_kres.tekton.rules.validation.webhook_error import LABEL, WebhookError, entry_path
 
 _ADDRESS = re.compile(r"[A-Za-z0-9_-]:/")
 _ONE_OF = "tekton/one-of"

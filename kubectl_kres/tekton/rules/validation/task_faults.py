@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from posixpath import normpath
 
+from kubectl_kres import durations
+from kubectl_kres.go_text import quote
 from kubectl_kres.tekton.model import Named, Sidecar, Step, TaskSpec, VolumeMount, When
 from kubectl_kres.tekton.rules.base import config as template_merge
-from kubectl_kres.tekton.rules.base.amounts import go_text, seconds
 from kubectl_kres.tekton.rules.base.config import Flags
 from kubectl_kres.tekton.rules.resources.container_draft import step_words
 from kubectl_kres.tekton.rules.validation import name_faults as result_faults
@@ -16,7 +17,7 @@ from kubectl_kres.tekton.rules.validation.declarations import declaration_faults
 from kubectl_kres.tekton.rules.validation.name_faults import reference_faults
 from kubectl_kres.tekton.rules.validation.variable_faults import context_faults, place_faults, use_faults
 from kubectl_kres.tekton.rules.validation.variable_faults import result_faults as script_faults
-from kubectl_kres.tekton.rules.validation.webhook_error import LABEL, WebhookError, quote
+from kubectl_kres.tekton.rules.validation.webhook_error import LABEL, WebhookError
 
 _VOLUME, _MOUNT, _TWICE = "tekton/volume", "tekton/mount", "tekton/given-twice"
 
@@ -164,10 +165,10 @@ def _artifacts(path: str) -> WebhookError:
 
 
 def _step(step: Step, path: str, flags: Flags) -> Iterator[WebhookError]:
-    length = seconds(step.timeout) if step.timeout is not None else None
+    length = durations.parse_or_none(step.timeout) if step.timeout is not None else None
     if length is not None and length < 0:
         # Nothing else is said of such a step.
-        yield WebhookError(f"invalid value: {go_text(length)}", f"{path}.negative timeout", "tekton/timeout")
+        yield WebhookError(f"invalid value: {durations.to_text(length)}", f"{path}.negative timeout", "tekton/timeout")
         return
     if step.ref is not None:
         yield from reference_faults(step.ref, path, flags)

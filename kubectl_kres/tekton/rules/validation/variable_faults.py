@@ -10,9 +10,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from kubectl_kres.go_text import quote
 from kubectl_kres.tekton.model import DeclaredResult, Step
 from kubectl_kres.tekton.rules.validation.declarations import Declaration, bare_objects, parameters_of_type
-from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, entry_path, quote
+from kubectl_kres.tekton.rules.validation.webhook_error import WebhookError, entry_path
 
 #: How much of a text is shown when it is at fault: ``mask_text``, or all of it (``str``).
 Shown = Callable[[str], str]
@@ -44,13 +45,13 @@ def find_mentions(text: str, prefix: str) -> Iterator[Mention]:
     """
     opening = _opening_pattern(prefix) if "$(" in text else None
     match = opening.search(text) if opening is not None else None
-    final_states: dict[str, int] = {}
+    closings: dict[str, int] = {}
     while opening is not None and match is not None:
         closing_bracket, start = _CLOSING[match[1]], match.end()
-        if final_states.get(closing_bracket, -1) < start:
+        if closings.get(closing_bracket, -1) < start:
             number = text.find(closing_bracket, start)
-            final_states[closing_bracket] = len(text) if number < 0 else number
-        end = final_states[closing_bracket]
+            closings[closing_bracket] = len(text) if number < 0 else number
+        end = closings[closing_bracket]
         closed = end < len(text) and "\n" not in text[start : min(end, start + _LONGEST)] and end - start <= _LONGEST
         if closed:
             yield Mention(text[match.start() : end + len(closing_bracket)], text[start:end], match[1] == ".")

@@ -7,18 +7,17 @@ too.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 import msgspec
 
+from kubectl_kres import durations
 from kubectl_kres.model.objects import decode_object
-from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton import model
 from kubectl_kres.tekton.rules.base import config as template_merge
-from kubectl_kres.tekton.rules.base.amounts import go_text, seconds
 from kubectl_kres.tekton.rules.base.config import Flags
 from kubectl_kres.tekton.rules.base.convert import V1BETA1, to_v1
+from kubectl_kres.tekton.rules.base.problem import Problem
 from kubectl_kres.tekton.rules.base.result import webhook_refusal
 from kubectl_kres.tekton.rules.validation import declarations, variable_faults
 from kubectl_kres.tekton.rules.validation import name_faults as result_faults
@@ -137,7 +136,7 @@ def pipeline_run_faults(spec: model.PipelineRunSpec, minutes: int) -> Iterator[W
     """
     timeouts = spec.timeouts or model.Timeouts()
     whole = _length(timeouts.pipeline)
-    whole = Fraction(minutes * 60) if whole is None else whole
+    whole = minutes * durations.MINUTE if whole is None else whole
     tasks, last = _length(timeouts.tasks), _length(timeouts.finally_)
     for field, length in (("tasks", tasks), ("finally", last), ("pipeline", whole)):
         yield from _below_zero(length, f"spec.timeouts.{field}")
@@ -146,25 +145,25 @@ def pipeline_run_faults(spec: model.PipelineRunSpec, minutes: int) -> Iterator[W
     yield from _task_timeout_faults(spec.task_run_specs or (), most, source)
 
 
-def _timeout_part_faults(whole: Fraction, tasks: Fraction | None, last: Fraction | None) -> Iterator[WebhookError]:
+def _timeout_part_faults(whole: int, tasks: int | None, last: int | None) -> Iterator[WebhookError]:
     """Yield what the parts of a pipeline may take, against the whole."""
     for field, length in (("tasks", tasks), ("finally", last)):
         if length is not None and whole and (length > whole or not length):
             endless = "" if length else " (no timeout)"
-            text = f"invalid value: {go_text(length)}{endless} should be <= pipeline duration"
+            text = f"invalid value: {durations.to_text(length)}{endless} should be <= pipeline duration"
             yield WebhookError(text, f"spec.timeouts.{field}", _TIMEOUT)
     if tasks is not None and last is not None and tasks + last > whole:
-        text = f"invalid value: {go_text(tasks)} + {go_text(last)} should be <= pipeline duration"
+        text = f"invalid value: {durations.to_text(tasks)} + {durations.to_text(last)} should be <= pipeline duration"
         yield from (WebhookError(text, f"spec.timeouts.{field}", _TIMEOUT) for field in ("tasks", "finally"))
 
 
 def _task_timeout_faults(
-    entries: Sequence[model.PipelineTaskRunSpec], most: Fraction, source: str
+    entries: Sequence[model.PipelineTaskRunSpec], most: int, source: str
 ) -> Iterator[WebhookError]:
     for index, entry in enumerate(entries):
         length, path = _length(entry.timeout), f"spec.taskRunSpecs[{index}].timeout"
         if length is not None and length >= 0 and most > 0 and length > most:
-            text = f"invalid value: {go_text(length)} should be <= {source} {go_text(most)}"
+            text = f"invalid value: {durations.to_text(length)} should be <= {source} {durations.to_text(most)}"
             yield WebhookError(text, path, _TIMEOUT)
         yield from _below_zero(length, path)
 
@@ -189,13 +188,13 @@ def _negative(timeout: str | None, path: str) -> Iterator[WebhookError]:
     yield from _below_zero(_length(timeout), path)
 
 
-def _below_zero(length: Fraction | None, path: str) -> Iterator[WebhookError]:
+def _below_zero(length: int | None, path: str) -> Iterator[WebhookError]:
     if length is not None and length < 0:
-        yield WebhookError(f"invalid value: {go_text(length)} should be >= 0", path, _TIMEOUT)
+        yield WebhookError(f"invalid value: {durations.to_text(length)} should be >= 0", path, _TIMEOUT)
 
 
-def _length(text: str | None) -> Fraction | None:
-    return None if text is None else seconds(text)
+def _length(text: str | None) -> int | None:
+    return None if text is None else durations.parse_or_none(text)
 
 
 _STRUCTS: Mapping[str, Any] = {

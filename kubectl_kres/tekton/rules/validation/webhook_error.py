@@ -6,13 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kubectl_kres.provenance.journal import MessageFault
+from kubectl_kres.tekton.rules.base.problem import MessageFault
 
 #: What a name is that becomes part of a container's name: at most 63 of these.
 LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
-
-_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\a": "\\a", "\b": "\\b"}
-_ESCAPES |= {"\f": "\\f", "\v": "\\v"}
 
 
 class WebhookError(NamedTuple):
@@ -22,11 +19,6 @@ class WebhookError(NamedTuple):
     path: str
     rule: str
     details: str = ""
-
-
-def quote(text: str) -> str:
-    """Return the text as Go's %q writes it."""
-    return '"{}"'.format("".join(_ESCAPES.get(name) or (name if name.isprintable() else _code(name)) for name in text))
 
 
 def entry_path(field: str, key: str) -> str:
@@ -52,10 +44,3 @@ def join_errors(errors: Sequence[WebhookError]) -> str:
             for (text, details), paths in by_text.items()
         )
     )
-
-
-def _code(char: str) -> str:
-    number = ord(char)
-    if number < 0x80:
-        return f"\\x{number:02x}"
-    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
