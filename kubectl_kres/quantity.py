@@ -227,6 +227,17 @@ def stored_quantity(value: object) -> Quantity:
     return _remember(_stored, value, from_json(value).round_up()) if quantity is None else quantity
 
 
+#: Shares beyond it are as good as endless: amounts of hundreds of digits are no numbers for a machine.
+_LARGEST_RATIO = 10**15
+
+
+def ratio(amount: int, whole: int) -> float:
+    """Return an amount divided by another, of any size; at most some 10 to the power of 15, and at least minus that."""
+    if abs(amount) > abs(whole) * _LARGEST_RATIO:
+        return float(_LARGEST_RATIO if (amount > 0) == (whole > 0) else -_LARGEST_RATIO)
+    return amount / whole
+
+
 def first_unreadable(amounts: Mapping[str, object]) -> tuple[str, QuantityError] | None:
     """Return the first name of a resource list whose value is no quantity, and why; None if all can be read."""
     for name, value in amounts.items():

@@ -10,20 +10,23 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Final
 
-#: Each system with the layers that it has something for: ``kubectl_kres.NAME.LAYER`` holds it as ``SYSTEM``, the
-#: module ``kubectl_kres.NAME.model`` its kinds as ``KINDS``, ``kubectl_kres.NAME.reports.overview`` its ``AREAS``.
+#: Each system with the layers that it has something for: ``kubectl_kres.NAME.LAYER`` holds it as ``SYSTEM``; ``model``
+#: its kinds as ``KINDS``, ``catalogue`` its ``RULES``, ``reports.overview`` its ``AREAS``, ``snapshot`` what snapshots
+#: keep of its objects, as ``redact``.
 SYSTEMS: Final = {
-    "capsule": ("model", "reports", "reports.overview", "text", "commands", "screens"),
-    "tekton": ("model", "manifests", "reports", "reports.overview", "text", "commands", "screens"),
-    "vpa": ("model", "reports", "text", "commands", "screens"),
-    "policies": ("reports", "commands", "screens"),
+    "capsule": "model catalogue simulation reports reports.overview checks changes text api commands screens",
+    "tekton": "model catalogue manifests snapshot simulation reports reports.overview checks changes text commands"
+    " screens",
+    "vpa": "model catalogue simulation reports checks changes text commands screens",
+    "kueue": "model catalogue simulation reports checks changes text commands screens",
+    "policies": "reports changes commands screens",
 }
 
 
 @cache
 def modules(layer: str) -> tuple[ModuleType, ...]:
     """Return what systems have for a layer, in the order above."""
-    names = [name for name, layers in SYSTEMS.items() if layer in layers]
+    names = [name for name, layers in SYSTEMS.items() if layer in layers.split()]
     return tuple(import_module(f"kubectl_kres.{name}.{layer}") for name in names)
 
 

@@ -20,10 +20,13 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Finding, Refusal, Server, quote
+from kubectl_kres.admission.base.outcome import Finding, Refusal
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.errors import QuantityError
+from kubectl_kres.go_text import quote
 from kubectl_kres.model.kinds import BY_KIND, DEVICES
 from kubectl_kres.model.objects import Raw, items, mapping, pointer, text
+from kubectl_kres.model.workload_kinds import WORKLOADS
 from kubectl_kres.quantity import from_json
 
 #: Where the server's decoder stops to gather them.
@@ -173,7 +176,7 @@ def first_mistyped(raw: Mapping[str, Any], kind: str) -> TypeMismatch | None:
     """
     if not _is_in_table(raw, kind):
         return None
-    return next(_of_fields(raw, kind, "", ""), None)
+    return next(_object_mismatches(raw, kind, "", ""), None)
 
 
 def json_type(value: Any) -> str:
@@ -187,7 +190,7 @@ def json_type(value: Any) -> str:
     return "string" if type(value) is str else "number"
 
 
-def _of_fields(value: Mapping[str, Any], struct: str, go_path: str, path: str) -> Iterator[TypeMismatch]:
+def _object_mismatches(value: Mapping[str, Any], struct: str, go_path: str, path: str) -> Iterator[TypeMismatch]:
     """Of an object. ``go_path`` names fields alone, as the server does, ``path`` also the places of lists."""
     fields, leaves, between = table().types[struct], table().leaves.get(struct, {}), table().inlined.get(struct, {})
     for key in sorted(set(value) & set(fields)):
@@ -197,11 +200,11 @@ def _of_fields(value: Mapping[str, Any], struct: str, go_path: str, path: str) -
         if result is None:
             continue
         if inner:
-            yield from _of_structs(result, inner, value_place)
+            yield from _struct_mismatches(result, inner, value_place)
         elif key in leaves:
-            yield from _of_leaf(result, leaves[key], value_place)
+            yield from _leaf_mismatches(result, leaves[key], value_place)
         elif key in _SHARES and struct.startswith("RollingUpdate") and type(result) is not str:
-            yield from _of_scalar(result, "int32", "int32", value_place)
+            yield from _scalar_mismatches(result, "int32", "int32", value_place)
 
 
 def _field_fault(value_place: ValuePlace, value: Any, go: str, expected: str) -> TypeMismatch:
@@ -210,22 +213,22 @@ def _field_fault(value_place: ValuePlace, value: Any, go: str, expected: str) ->
     return TypeMismatch(text, value_place.path, _WORDS.get(name, name), expected)
 
 
-def _of_structs(value: Any, inner: str, value_place: ValuePlace) -> Iterator[TypeMismatch]:
+def _struct_mismatches(value: Any, inner: str, value_place: ValuePlace) -> Iterator[TypeMismatch]:
     name = inner.removeprefix("[]")
     if name == inner:
         if isinstance(value, Mapping):
-            yield from _of_fields(value, name, value_place.go_path, value_place.path)
+            yield from _object_mismatches(value, name, value_place.go_path, value_place.path)
         else:
             yield _field_fault(value_place, value, f"v1.{name}", "map")
     elif json_type(value) == "array":
         for index, item in enumerate(value):
             if item is not None:
-                yield from _of_structs(item, name, value_place.nested(f"[{index}]"))
+                yield from _struct_mismatches(item, name, value_place.nested(f"[{index}]"))
     else:
         yield _field_fault(value_place, value, f"[]v1.{name}", "list")
 
 
-def _of_leaf(value: Any, leaf: str, value_place: ValuePlace) -> Iterator[TypeMismatch]:
+def _leaf_mismatches(value: Any, leaf: str, value_place: ValuePlace) -> Iterator[TypeMismatch]:
     kind, _, shown = leaf.partition(":")
     for mark, form, expected in (("[]", "array", "list"), ("map[string]", "object", "map")):
         if not kind.startswith(mark):
@@ -236,12 +239,12 @@ def _of_leaf(value: Any, leaf: str, value_place: ValuePlace) -> Iterator[TypeMis
             return
         for index, item in enumerate(value) if form == "array" else sorted(value.items()):
             if item is not None:
-                yield from _of_leaf(item, inner, value_place.nested(f"[{index}]"))
+                yield from _leaf_mismatches(item, inner, value_place.nested(f"[{index}]"))
         return
-    yield from _of_scalar(value, kind, shown or kind, value_place)
+    yield from _scalar_mismatches(value, kind, shown or kind, value_place)
 
 
-def _of_scalar(value: Any, kind: str, shown: str, value_place: ValuePlace) -> Iterator[TypeMismatch]:
+def _scalar_mismatches(value: Any, kind: str, shown: str, value_place: ValuePlace) -> Iterator[TypeMismatch]:
     text = json_type(value)
     if kind == "map" and text != "object":
         yield _field_fault(value_place, value, shown, "map")
@@ -281,14 +284,17 @@ _POD: _Tree = {
         "volumes": _VOLUMES,
     }
 }
-_TEMPLATE: _Tree = {"spec": {"template": _POD}}
+
+
+def _nest_tree(path: tuple[str, ...], tree: _Tree) -> _Tree:
+    """Return the tree of an object that has another one at a path."""
+    return functools.reduce(lambda inner, key: {key: inner}, reversed(path), tree)
+
 
 _TREES: Mapping[str, _Tree] = {
     "Pod": _POD,
-    **dict.fromkeys(("Deployment", "ReplicaSet", "DaemonSet", "Job", "ReplicationController"), _TEMPLATE),
+    **{row.kind: _nest_tree(row.template, _POD) for row in WORKLOADS.values()},
     "StatefulSet": {"spec": {"template": _POD, "volumeClaimTemplates": [{"spec": {"resources": _SIDES}}]}},
-    "CronJob": {"spec": {"jobTemplate": _TEMPLATE}},
-    "PodTemplate": {"template": _POD},
     "LimitRange": {"spec": {"limits": [dict.fromkeys(_ITEM_FIELDS, _LIST)]}},
     "ResourceQuota": {"spec": {"hard": _LIST}, "status": {"hard": _LIST, "used": _LIST}},
     "PersistentVolumeClaim": {

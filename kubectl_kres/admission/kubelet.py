@@ -17,8 +17,8 @@ from typing import Literal
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Draft, Quantities, Slot
-from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.resource_names import is_huge_page
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import add_into, sum_containers, sum_pod
 from kubectl_kres.admission.pod.defaulting import SYSTEM_PRIORITIES
 from kubectl_kres.errors import QuantityError

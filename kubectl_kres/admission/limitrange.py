@@ -11,7 +11,8 @@ from typing import Any
 
 from kubectl_kres.admission.base import resource_names
 from kubectl_kres.admission.base.draft import Draft, Quantities, Side, Slot, ValueChange, change, parse_list
-from kubectl_kres.admission.base.outcome import FieldError, Finding, duplicate, forbidden, invalid, required
+from kubectl_kres.admission.base.field_errors import FieldError, duplicate, forbidden, invalid, required
+from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.admission.pod.aggregate import sum_containers
 from kubectl_kres.model.objects import LimitRange, LimitRangeItem
 from kubectl_kres.provenance.journal import Check, Entry, Set, Source
@@ -372,7 +373,7 @@ def _build_limit_findings(
                     rule,
                     values.path,
                     name,
-                    asked=_refused_amount(values, name, rule),
+                    requested=_refused_amount(values, name, rule),
                     limit=str(bound),
                     source=source,
                 )

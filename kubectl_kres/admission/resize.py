@@ -13,20 +13,17 @@ from msgspec.structs import replace
 
 from kubectl_kres.admission import limitrange as limitrange_admission
 from kubectl_kres.admission.base.draft import SIDES, Draft, Quantities, Side, Slot, Unparsable, draft_pod, parse_list
+from kubectl_kres.admission.base.field_errors import FieldError, forbidden, invalid, required
 from kubectl_kres.admission.base.outcome import (
-    FieldError,
     Finding,
     Outcome,
     Refusal,
-    Server,
     StatusCause,
-    forbidden,
     forbidden_object,
-    invalid,
     invalid_object,
-    required,
     unparsable,
 )
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import compute_class, sum_pod
 from kubectl_kres.admission.pod.defaulting import complete_pod_level, decoded_draft, default_pod, default_pod_level
 from kubectl_kres.admission.pod.validation import validate_containers, validate_pod_level
@@ -383,7 +380,7 @@ def _exceeding_requests(draft: Draft, node: Node, journal: list[Entry] | None) -
             journal.append(entry)
         if not passed:
             yield Finding(
-                text, "resize/node-capacity", "pod", name, asked=str(requested), limit=str(room), source=source
+                text, "resize/node-capacity", "pod", name, requested=str(requested), limit=str(room), source=source
             )
 
 
@@ -518,9 +515,9 @@ class _Run:
         bounds = [] if "LimitRanger" in self.server.disabled_plugins else [*self._bounds(draft, entries)]
         yield from bounds
         if not bounds and self._has_changed(draft):
-            yield from self._of_node(draft, entries)
+            yield from self._node_refusals(draft, entries)
 
-    def _of_node(self, draft: Draft, entries: list[Entry] | None) -> Iterator[Refusal]:
+    def _node_refusals(self, draft: Draft, entries: list[Entry] | None) -> Iterator[Refusal]:
         """Yield what the plugins that look at the node refuse; the first of them answers."""
         disabled, pod = self.server.disabled_plugins, self.old.pod
         refusals: list[Refusal] = []

@@ -6,7 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from kubectl_kres.model.objects import Base, Kind, ManagedMetadata, Metadata
+import msgspec
+from msgspec import Struct
+
+from kubectl_kres.model.objects import Base, Kind, LabelSelector, ManagedMetadata, Metadata
 
 _NAME = re.compile(r"([A-Za-z0-9]+)\.([A-Za-z0-9-]+)(?:\.([A-Za-z0-9.-]+))?")
 #: Who wrote it, which no expression needs.
@@ -20,6 +23,86 @@ class AdmissionPolicy(Base, frozen=True):
     spec: Mapping[str, Any] = {}
     kind: str = ""
     api_version: str = "admissionregistration.k8s.io/v1"
+
+    def mistyped_field(self) -> str:
+        return _find_mistyped(self.spec, _PolicySpec, "spec")
+
+
+class _Typed(Struct, rename="camel", gc=False):
+    """The types of what policies and webhooks keep as it stands: nothing is read from these."""
+
+
+class _Rule(_Typed):
+    api_groups: list[str] | None = None
+    api_versions: list[str] | None = None
+    operations: list[str] | None = None
+    resources: list[str] | None = None
+    resource_names: list[str] | None = None
+    scope: str | None = None
+
+
+class _Match(_Typed):
+    resource_rules: list[_Rule] | None = None
+    exclude_resource_rules: list[_Rule] | None = None
+    match_policy: str | None = None
+    namespace_selector: LabelSelector | None = None
+    object_selector: LabelSelector | None = None
+
+
+class _Expression(_Typed):
+    """A variable, a condition, a validation or the change of a mutation."""
+
+    name: str | None = None
+    expression: str | None = None
+    message: str | None = None
+    message_expression: str | None = None
+    reason: str | None = None
+
+
+class _Mutation(_Typed):
+    patch_type: str | None = None
+    apply_configuration: _Expression | None = None
+    json_patch: _Expression | None = None
+
+
+class _ParamRef(_Typed):
+    name: str | None = None
+    namespace: str | None = None
+    selector: LabelSelector | None = None
+    parameter_not_found_action: str | None = None
+
+
+class _PolicySpec(_Typed):
+    match_constraints: _Match | None = None
+    match_resources: _Match | None = None
+    match_conditions: list[_Expression] | None = None
+    variables: list[_Expression] | None = None
+    validations: list[_Expression] | None = None
+    mutations: list[_Mutation] | None = None
+    audit_annotations: list[Mapping[str, str]] | None = None
+    validation_actions: list[str] | None = None
+    param_kind: Mapping[str, str] | None = None
+    param_ref: _ParamRef | None = None
+    failure_policy: str | None = None
+    reinvocation_policy: str | None = None
+    policy_name: str | None = None
+
+
+class _WebhookParts(_Typed):
+    rules: list[_Rule] | None = None
+    namespace_selector: LabelSelector | None = None
+    object_selector: LabelSelector | None = None
+    match_conditions: list[_Expression] | None = None
+
+
+def _find_mistyped(value: Any, types: type[_Typed], path: str) -> str:
+    """Return the first field that has another type, with its path, in the words for objects that cannot be decoded."""
+    try:
+        msgspec.convert(value, types)
+    except msgspec.ValidationError as error:
+        text, _, where = str(error).partition(" - at `$")
+        return f"{path}{where.removesuffix('`')}: {text}"
+    return ""
 
 
 class Webhook(Base, frozen=True):
@@ -35,6 +118,10 @@ class Webhook(Base, frozen=True):
     match_conditions: tuple[Mapping[str, Any], ...] | None = None
 
 
+#: The kinds of configurations of webhooks: those that change objects come before those that only refuse them.
+WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+
+
 class WebhookConfiguration(Base, frozen=True):
     """A MutatingWebhookConfiguration or a ValidatingWebhookConfiguration."""
 
@@ -43,7 +130,22 @@ class WebhookConfiguration(Base, frozen=True):
     kind: str = ""
     api_version: str = "admissionregistration.k8s.io/v1"
 
+    def mistyped_field(self) -> str:
+        for index, webhook in enumerate(self.webhooks or ()):
+            parts = {
+                "rules": webhook.rules,
+                "namespaceSelector": webhook.namespace_selector,
+                "objectSelector": webhook.object_selector,
+                "matchConditions": webhook.match_conditions,
+            }
+            if fault := _find_mistyped(parts, _WebhookParts, f"webhooks[{index}]"):
+                return fault
+        return ""
 
+
+#: What the labels of namespaces for Pod Security begin with, and the one with the level that pods must meet.
+POD_SECURITY = "pod-security.kubernetes.io/"
+POD_SECURITY_LEVEL = f"{POD_SECURITY}enforce"
 #: The annotations of accounts that may only be used with the secrets that they list, and of pods that mirror a file.
 ENFORCE = "kubernetes.io/enforce-mountable-secrets"
 MIRROR = "kubernetes.io/config.mirror"

@@ -10,12 +10,11 @@ from kubectl_kres.model import objects as policy
 from kubectl_kres.model import pod, quota_objects, tekton_config, workload
 from kubectl_kres.model.admission_objects import AdmissionPolicy, ServiceAccount, WebhookConfiguration, parameter_kind
 from kubectl_kres.model.objects import Kind
+from kubectl_kres.model.workload_kinds import WORKLOADS
 from kubectl_kres.systems import modules
 
-__all__ = ["BY_KIND", "KINDS", "WORKLOADS", "Kind", "Kinds", "describe", "find", "is_known"]
+__all__ = ["BY_KIND", "KINDS", "Kind", "Kinds", "describe", "find", "is_known"]
 
-
-W = workload.Workload
 #: The group of what devices are claimed with; a type of the core group is called like one of its kinds.
 DEVICES = "resource.k8s.io"
 
@@ -28,19 +27,20 @@ def _policy(kind: str, plural: str, struct: Any = AdmissionPolicy, *, short: tup
 
 KINDS: tuple[Kind, ...] = (
     Kind("Pod", ("pods", "pod", "po"), struct=pod.Pod, whole=pod.ManagedPod),
-    Kind("Deployment", ("deployments", "deployment", "deploy"), "apps", struct=W),
-    Kind("ReplicaSet", ("replicasets", "replicaset", "rs"), "apps", struct=W),
-    Kind("StatefulSet", ("statefulsets", "statefulset", "sts"), "apps", struct=W),
-    Kind("DaemonSet", ("daemonsets", "daemonset", "ds"), "apps", struct=W),
-    Kind("Job", ("jobs", "job"), "batch", struct=W),
-    Kind("CronJob", ("cronjobs", "cronjob", "cj"), "batch", struct=W),
-    Kind("ReplicationController", ("replicationcontrollers", "replicationcontroller", "rc"), struct=W),
-    Kind("PodTemplate", ("podtemplates", "podtemplate"), struct=W),
+    *(Kind(row.kind, row.names, row.group, struct=workload.Workload) for row in WORKLOADS.values()),
     Kind(
         "ControllerRevision", ("controllerrevisions", "controllerrevision"), "apps", struct=workload.ControllerRevision
     ),
     Kind("LimitRange", ("limitranges", "limitrange", "limits"), struct=policy.LimitRange),
     Kind("ResourceQuota", ("resourcequotas", "resourcequota", "quota"), struct=policy.ResourceQuota),
+    Kind(
+        "ClusterResourceQuota",
+        ("clusterresourcequotas", "clusterresourcequota"),
+        "quota.openshift.io",
+        namespaced=False,
+        struct=quota_objects.ClusterResourceQuota,
+        listed=False,
+    ),
     Kind("Namespace", ("namespaces", "namespace", "ns"), namespaced=False, struct=policy.Namespace),
     Kind(
         "PriorityClass",
@@ -124,10 +124,6 @@ class Kinds(dict[str, Kind]):
         return kind
 
 
-#: What the store calls pods on nodes, as the scheduler counts them.
-BOUND_PODS = "Pod.on/nodes"
-
-
 def is_view(name: str) -> bool:
     """Return whether objects of the name are those of another kind, read for the scheduler, with other fields."""
     return "/" in name
@@ -140,9 +136,6 @@ def named_kind(name: str) -> str:
 
 BY_KIND = Kinds({kind.kind: kind for kind in KINDS})
 _BY_NAME = {name: kind for kind in KINDS for name in kind.names}
-
-#: Kinds whose objects make pods from a template.
-WORKLOADS = tuple(kind.kind for kind in KINDS if kind.struct is W)
 
 
 def is_known(kind: Kind) -> bool:

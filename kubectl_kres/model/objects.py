@@ -1,11 +1,8 @@
-"""Fields of every object: kind, metadata, owners, field managers, label selectors.
-
-An object as sent, and decoded into its struct.
+"""Objects as they are sent: what all have in common, decoded into structs, and the policies and classes that admission
+looks up.
 
 A field holds what is there, or its Go type's empty value if it is absent, null or of another type: an object with a
 field of a wrong type never gets as far as validation, since the decoder refuses it.
-
-LimitRange, ResourceQuota and the cluster-scoped classes that admission looks up; which quantities cannot be read.
 """
 
 from __future__ import annotations
@@ -35,6 +32,12 @@ class Base(Struct, frozen=True, rename="camel", gc=False, omit_defaults=True):
     def stored_amounts(self) -> Iterator[tuple[AmountsPath, ResourceList | None]]:
         """Yield each list of quantities that the API server itself reads from its storage, with the path."""
         return iter(())
+
+    def mistyped_field(self) -> str:
+        """Return where a part that is kept as it stands has a type that no API server stores, and what is wrong; empty:
+        nowhere.
+        """
+        return ""
 
 
 class OwnerReference(Base, frozen=True):
@@ -145,6 +148,10 @@ ARGO = ("argocd.argoproj.io/tracking-id", "argocd.argoproj.io/instance")
 def manager_of(field_manager: str) -> str:
     """Return what the tool behind a field manager is called; empty: it is none of these."""
     return next((name for part, name in MANAGERS.items() if part in field_manager), "")
+
+
+#: What the store calls pods on nodes, as the scheduler counts them.
+BOUND_PODS = "Pod.on/nodes"
 
 
 class Kind(Struct, frozen=True):
@@ -311,11 +318,16 @@ def to_wire(item: msgspec.Struct) -> dict[str, Any]:
     """Return an object as the server would write it. Numbers of a file, which are a kind of text, are texts."""
     try:
         raw: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(item, enc_hook=str))
-    except UnicodeEncodeError:
-        import json  # noqa: PLC0415 - only for half a surrogate pair, which a file can hold and which is no UTF-8
+    except (UnicodeEncodeError, OverflowError):
+        import json  # noqa: PLC0415 - only for half a surrogate pair and integers of 20 digits, which a file can hold
 
         raw = json.loads(json.dumps(msgspec.to_builtins(item, enc_hook=str)))
     return raw
+
+
+def struct_as_json(item: Any, api_version: str, kind: str) -> dict[str, Any]:
+    """Return an object that was decoded, as JSON has it."""
+    return {**to_wire(item), "apiVersion": api_version, "kind": kind}
 
 
 class LimitRangeItem(Base, frozen=True):
@@ -453,16 +465,21 @@ class Namespace(Base, frozen=True):
     api_version: str = "v1"
 
 
-def has_amounts(struct: Any) -> bool:
-    """Return whether objects of a struct hold quantities that the API server itself reads."""
-    return isinstance(struct, type) and issubclass(struct, Base) and struct.stored_amounts is not Base.stored_amounts
+def is_checked(struct: Any) -> bool:
+    """Return whether objects of a struct can be decoded, and still hold what no API server stores."""
+    if not (isinstance(struct, type) and issubclass(struct, Base)):
+        return False
+    return struct.stored_amounts is not Base.stored_amounts or struct.mistyped_field is not Base.mistyped_field
 
 
 def unreadable(item: Base) -> str:
-    """Return the first quantity that is none, with its path; empty if all can be read.
+    """Return the first field of a wrong type, or the first quantity that is none, with its path; empty if all can be
+    read.
 
     No API server stores such an object; an aggregated or a foreign one, or a snapshot, may hold it.
     """
+    if mistyped := item.mistyped_field():
+        return mistyped
     for path, amounts in item.stored_amounts():
         if amounts and (fault := first_unreadable(amounts)) is not None:
             name, error = fault

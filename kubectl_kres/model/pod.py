@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
+from msgspec import structs
 from msgspec.structs import force_setattr
 
 from kubectl_kres.model import objects
@@ -141,6 +142,11 @@ class PodSpec(objects.Base, frozen=True):
     scheduling_gates: tuple[SchedulingGate, ...] | None = None
     #: Those for which a claim is made; all others are dropped, of which every pod has one.
     volumes: tuple[PodVolume, ...] | None = None
+
+    def running_containers(self) -> Iterator[Container]:
+        """Yield the containers that run side by side, sidecars with them; init containers end."""
+        yield from self.containers or ()
+        yield from (container for container in self.init_containers or () if container.restart_policy == "Always")
 
     def __post_init__(self) -> None:
         if self.volumes:
@@ -361,6 +367,12 @@ class DetailedSpec(PodSpec, frozen=True):
         """All volumes are kept."""
 
 
+class SentPod(Pod, frozen=True):
+    """A pod as a request holds it."""
+
+    spec: DetailedSpec = DetailedSpec()
+
+
 class DetailedTemplate(PodTemplateSpec, frozen=True):
     """The template that a workload of the cluster makes its pods from."""
 
@@ -387,3 +399,19 @@ def unread_fields(*, whole: bool, additions: bool) -> frozenset[str]:
     ``added``: some of its containers are those of live pods.
     """
     return (frozenset() if whole else WITHHELD) | (OF_TEMPLATES if additions else frozenset())
+
+
+#: Containers that are added to a pod: the field of the list, containers or initContainers, and the container.
+AddedContainers = tuple[tuple[str, Container], ...]
+
+
+def with_containers(pod: Pod, added: AddedContainers) -> Pod:
+    """Return the pod with containers behind its own."""
+    if not added:
+        return pod
+    fields = {"containers": "containers", "initContainers": "init_containers"}
+    lists = {
+        field: (*(getattr(pod.spec, field) or ()), *(container for of, container in added if of == key)) or None
+        for key, field in fields.items()
+    }
+    return structs.replace(pod, spec=structs.replace(pod.spec, **lists))

@@ -1,4 +1,4 @@
-"""PersistentVolumeClaim, Service and ResourceClaim: the kinds besides pods that quotas measure."""
+"""PersistentVolumeClaim, Service and ResourceClaim, which quotas measure, and quotas that are no ResourceQuota."""
 
 from __future__ import annotations
 
@@ -6,6 +6,36 @@ from collections.abc import Iterator
 
 from kubectl_kres.model.objects import AmountsPath, Base, Metadata, ResourceList
 from kubectl_kres.model.pod import ResourceRequirements
+
+
+class ClusterQuotaTotal(Base, frozen=True):
+    """What a ClusterResourceQuota enforces, and what is used, over all its namespaces."""
+
+    hard: ResourceList | None = None
+    used: ResourceList | None = None
+
+
+class ClusterQuotaUse(Base, frozen=True):
+    """What one namespace uses of it."""
+
+    namespace: str = ""
+    status: ClusterQuotaTotal = ClusterQuotaTotal()
+
+
+class ClusterQuotaStatus(Base, frozen=True):
+    """The sums, and the namespaces that they are made of."""
+
+    total: ClusterQuotaTotal = ClusterQuotaTotal()
+    namespaces: tuple[ClusterQuotaUse, ...] | None = None
+
+
+class ClusterResourceQuota(Base, frozen=True):
+    """A quota over several namespaces of OpenShift. Source: openshift/api quota/v1 types.go."""
+
+    metadata: Metadata = Metadata()
+    status: ClusterQuotaStatus = ClusterQuotaStatus()
+    kind: str = "ClusterResourceQuota"
+    api_version: str = "quota.openshift.io/v1"
 
 
 class ClaimSpec(Base, frozen=True):

@@ -13,8 +13,8 @@ import msgspec
 from msgspec import Raw
 
 from kubectl_kres.model import scheduling
-from kubectl_kres.model.kinds import BOUND_PODS
-from kubectl_kres.model.objects import AmountsPath, Base, Kind, ResourceList
+from kubectl_kres.model.objects import BOUND_PODS, AmountsPath, Base, Kind, OwnerReference, ResourceList
+from kubectl_kres.model.workload_kinds import PLACED, WORKLOADS
 from kubectl_kres.quantity import first_unreadable
 
 
@@ -161,17 +161,27 @@ class ScheduledJob(Base, frozen=True):
 
 
 class ScheduledWorkloadSpec(Base, frozen=True):
-    """Where the template is. ``volume_claim_templates``: of a StatefulSet, whose pods get a claim of each."""
+    """Where the template is. ``volume_claim_templates``: of a StatefulSet, whose pods get a claim of each.
 
+    replicas: how many pods are wanted, where the kind says that there.
+    """
+
+    replicas: int | None = None
     template: ScheduledTemplate | None = None
     job_template: ScheduledJob | None = None
     volume_claim_templates: tuple[Any, ...] | None = None
 
 
+class WorkloadIdentity(scheduling.PodIdentity, frozen=True):
+    """The metadata of a workload: also what made it."""
+
+    owner_references: tuple[OwnerReference, ...] | None = None
+
+
 class ScheduledWorkload(Base, frozen=True):
     """A workload, for its template alone."""
 
-    metadata: scheduling.PodIdentity = scheduling.PodIdentity()
+    metadata: WorkloadIdentity = WorkloadIdentity()
     spec: ScheduledWorkloadSpec = ScheduledWorkloadSpec()
     kind: str = ""
     api_version: str = ""
@@ -208,15 +218,8 @@ VIEWS: Mapping[str, Kind] = {
             struct=scheduling.SchedulingDeviceClass,
         ),
         *(
-            Kind(scheduling.view_of(kind), (f"{kind.lower()}s",), group, struct=ScheduledWorkload)
-            for kind, group in (
-                ("ReplicationController", ""),
-                ("Deployment", "apps"),
-                ("ReplicaSet", "apps"),
-                ("StatefulSet", "apps"),
-                ("Job", "batch"),
-                ("CronJob", "batch"),
-            )
+            Kind(scheduling.view_of(kind), WORKLOADS[kind].names, WORKLOADS[kind].group, struct=ScheduledWorkload)
+            for kind in PLACED
         ),
     )
 }

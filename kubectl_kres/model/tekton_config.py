@@ -27,6 +27,7 @@ class ConfigMapData(Base, frozen=True):
     default_affinity_assistant_pod_template: str = msgspec.field(
         default="", name="default-affinity-assistant-pod-template"
     )
+    default_service_account: str = msgspec.field(default="", name="default-service-account")
     default_timeout_minutes: str = msgspec.field(default="", name="default-timeout-minutes")
     default_task_run_workspace_binding: str = msgspec.field(default="", name="default-task-run-workspace-binding")
     enable_api_fields: str = msgspec.field(default="", name="enable-api-fields")

@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from kubectl_kres.errors import UsageError
-from kubectl_kres.model.objects import Base, Condition, ManagedMetadata, Metadata
-from kubectl_kres.model.pod import DetailedTemplate
-from kubectl_kres.model.quota_objects import PersistentVolumeClaim
+import msgspec
 
-#: Where a pod template can stand in an object, the likeliest first.
-TEMPLATE_PATHS = (("spec", "template"), ("spec", "jobTemplate", "spec", "template"), ("template",))
+from kubectl_kres.errors import UsageError
+from kubectl_kres.model.objects import Base, Condition, LabelSelector, ManagedMetadata, Metadata
+from kubectl_kres.model.pod import DetailedTemplate, PodTemplateSpec
+from kubectl_kres.model.quota_objects import PersistentVolumeClaim
+from kubectl_kres.model.workload_kinds import TEMPLATE_PATHS
 
 
 def template_in(raw: Any) -> tuple[tuple[str, ...], Mapping[str, Any]] | None:
@@ -141,7 +141,7 @@ class WorkloadStatus(Base, frozen=True):
     """Counts and conditions as the controllers write them.
 
     active: how many pods of a Job run; of a CronJob the Jobs that run. ready: how many pods of a Job are ready;
-    absent: its controller does not say.
+    absent: its controller does not say. last_successful_time: when a Job of a CronJob last ended well.
     """
 
     replicas: int = 0
@@ -160,6 +160,7 @@ class WorkloadStatus(Base, frozen=True):
     conditions: tuple[Condition, ...] | None = None
     current_revision: str = ""
     update_revision: str = ""
+    last_successful_time: str | None = None
 
     @property
     def running_pods(self) -> int:
@@ -176,6 +177,16 @@ class Workload(Base, frozen=True):
     template: DetailedTemplate | None = None
     kind: str = ""
     api_version: str = ""
+
+
+def template_of(workload: Workload) -> tuple[str, DetailedTemplate | None]:
+    """Return the template and its path in the workload; None if there is none."""
+    spec = workload.spec
+    if spec.template is not None:
+        return "spec.template", spec.template
+    if spec.job_template is not None and spec.job_template.spec is not None:
+        return "spec.jobTemplate.spec.template", spec.job_template.spec.template
+    return "template", workload.template
 
 
 class ControllerRevisionData(Base, frozen=True):
@@ -281,3 +292,41 @@ class HorizontalPodAutoscaler(Base, frozen=True):
     spec: AutoscalerSpec = AutoscalerSpec()
     kind: str = "HorizontalPodAutoscaler"
     api_version: str = "autoscaling/v2"
+
+
+def selector_text(selector: Any) -> str:
+    """Return a selector as the query parameter: of a LabelSelector as decoded, or the plain map of a
+    ReplicationController.
+
+    Empty for what is none, as a file may hold it: then everything is listed.
+    """
+    if not isinstance(selector, dict):
+        return ""
+    if "matchLabels" not in selector and "matchExpressions" not in selector:
+        return ",".join(f"{key}={value}" for key, value in sorted(selector.items()))
+    try:
+        typed = msgspec.convert(selector, LabelSelector)
+    except msgspec.ValidationError:
+        return ""
+    parts = [f"{key}={value}" for key, value in sorted((typed.match_labels or {}).items())]
+    for expression in typed.match_expressions or ():
+        key, values = expression.key, ",".join(expression.values or ())
+        shown = {"Exists": key, "DoesNotExist": f"!{key}", "In": f"{key} in ({values})"}
+        parts.append(shown.get(expression.operator, f"{key} notin ({values})"))
+    return ",".join(parts)
+
+
+#: The label with which the pods of a Deployment tell their template.
+POD_HASH = "pod-template-hash"
+
+
+def same_template(template: PodTemplateSpec | None, other: PodTemplateSpec | None) -> bool:
+    """Return whether two stored templates are equal, as far as they were read, the label of their hash aside."""
+    if template is None or other is None:
+        return template is other
+    return template.spec == other.spec and _labels_and_annotations(template) == _labels_and_annotations(other)
+
+
+def _labels_and_annotations(template: PodTemplateSpec) -> tuple[Any, Any]:
+    labels = {key: value for key, value in (template.metadata.labels or {}).items() if key != POD_HASH}
+    return labels, template.metadata.annotations or {}

@@ -1,13 +1,14 @@
 """The catalogue of rules. Codes are stable across releases: runbooks grep for them. docs/rules.md is made from it.
 
-The part of the catalogue that is about what else admits: namespaces, accounts, Pod Security, policies, webhooks.
+Here stand those of Kubernetes; a system brings its own (``kubectl_kres.NAME.catalogue``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubectl_kres.provenance.catalogued_rule import VPA_RULES, CataloguedRule
+from kubectl_kres.provenance.catalogued_rule import SUPPOSED, CataloguedRule
+from kubectl_kres.systems import modules
 
 _LIFECYCLE = "apiserver/pkg/admission/plugin/namespace/lifecycle"
 _ACCOUNT = "plugin/pkg/admission/serviceaccount/admission.go"
@@ -17,7 +18,8 @@ _EVENTS = "pkg/controller/controller_utils.go"
 _WEBHOOKS = "apiserver/pkg/admission/plugin/webhook"
 _MUTATING = "apiserver/pkg/admission/plugin/policy/mutating"
 
-POLICY_RULES: Mapping[str, CataloguedRule] = {
+#: Those of what else admits: namespaces, accounts, Pod Security, policies, webhooks.
+_ADMISSION_RULES: Mapping[str, CataloguedRule] = {
     "namespace/mismatch": CataloguedRule(
         "An object is created in the namespace that it names.", "apiserver/pkg/registry/rest/meta.go"
     ),
@@ -92,19 +94,6 @@ _POD_RESIZE = "plugin/pkg/admission/podresize"
 _CGROUP = "pkg/kubelet/cm/helpers_linux.go"
 _RUNTIME = "pkg/kubelet/kuberuntime/kuberuntime_container_linux.go"
 _IN_PLACE = "InPlacePodVerticalScaling"
-_TEKTON_API = "tekton pkg/apis/pipeline/v1"
-_TEKTON_RUN = "tekton pkg/reconciler/taskrun/taskrun.go"
-_TEKTON_LEVEL = "tekton pkg/internal/computeresources/tasklevel/tasklevel.go"
-_TEKTON_LIMITS = "tekton pkg/internal/computeresources/transformer.go"
-_TEKTON_DEFAULTS = "tekton pkg/internal/defaultresourcerequirements/transformer.go"
-_TEKTON_CONFIG = "tekton pkg/apis/config"
-_CAPSULE_POOL = "capsule internal/controllers/resourcepools/pool_controller.go"
-_CAPSULE_CLAIM = "capsule internal/controllers/resourcepools/claim_controller.go"
-_CAPSULE_HOOKS = "capsule internal/webhook/resourcepool"
-_CAPSULE_MUTATION = "capsule internal/webhook/rules/generic/mutation/workload_resources.go"
-_CAPSULE_PODS = "capsule internal/webhook/rules/pods/validation"
-#: What stands for a source where something could not be known and was supposed.
-_SUPPOSED = "assumed, and named in the answer"
 
 RULES: Mapping[str, CataloguedRule] = {
     "manifest/written": CataloguedRule("The value was written in the manifest or template.", "the object itself"),
@@ -346,234 +335,30 @@ RULES: Mapping[str, CataloguedRule] = {
     "cgroup/memory-qos": CataloguedRule(
         "MemoryQoS protects requests from being reclaimed and throttles below the limit.", _RUNTIME, "MemoryQoS"
     ),
-    "tekton/step": CataloguedRule("The value stands at the step in the Task.", _TEKTON_API),
-    "tekton/step-template": CataloguedRule("The step template fills what a step lacks, name by name.", _TEKTON_API),
-    "tekton/step-spec": CataloguedRule(
-        "An entry of stepSpecs (stepOverrides) replaces values of its step.", _TEKTON_API
-    ),
-    "tekton/sidecar": CataloguedRule("The value stands at the sidecar in the Task.", _TEKTON_API),
-    "tekton/sidecar-spec": CataloguedRule(
-        "An entry of sidecarSpecs (sidecarOverrides) replaces values of its sidecar.", _TEKTON_API
-    ),
-    "tekton/task-level-limit": CataloguedRule(
-        "The limits of the whole Task are copied in full to each step.", _TEKTON_LEVEL
-    ),
-    "tekton/task-level-request": CataloguedRule(
-        "The requests of the whole Task are divided by the number of steps; what is left over is lost.", _TEKTON_LEVEL
-    ),
-    "tekton/task-level-request-from-limit": CataloguedRule(
-        "With only limits for the whole Task, a step without requests gets a share of the limits.", _TEKTON_LEVEL
-    ),
-    "tekton/task-level-dropped": CataloguedRule(
-        "Values for the whole Task replace those of the steps as a whole: names they lack are gone.", _TEKTON_LEVEL
-    ),
-    "tekton/config-default-named": CataloguedRule(
-        "config-defaults has an entry with the name of this empty container.", _TEKTON_DEFAULTS
-    ),
-    "tekton/config-default-prefix": CataloguedRule(
-        "config-defaults has an entry for the beginning of this empty container's name.", _TEKTON_DEFAULTS
-    ),
-    "tekton/config-default": CataloguedRule(
-        "config-defaults has an entry for every empty container.", _TEKTON_DEFAULTS
-    ),
-    "tekton/limitrange-share": CataloguedRule(
-        "A step without a request gets defaultRequest divided by the number of steps, at least min.", _TEKTON_LIMITS
-    ),
-    "tekton/shared-entry": CataloguedRule(
-        "Containers with the same entry of config-defaults share its requests, and what a LimitRange adds.",
-        _TEKTON_LIMITS,
-    ),
-    "tekton/built-in": CataloguedRule(
-        "Tekton 1.13.0 gave the containers that it adds values of its own.", "tekton pkg/pod/pod.go at v1.13.0"
-    ),
-    "tekton/decode": CataloguedRule(
-        "The webhook decodes strictly: bad quantities and unknown fields end it.", _TEKTON_API
-    ),
-    "tekton/one-of": CataloguedRule("A run has either a reference or an embedded spec.", _TEKTON_API),
-    "tekton/no-steps": CataloguedRule("A Task has steps.", _TEKTON_API),
-    "tekton/step-name": CataloguedRule("Each step has a name of its own: letters a-z, digits and dashes.", _TEKTON_API),
-    "tekton/step-ref": CataloguedRule(
-        "A step that takes a StepAction says nothing that the StepAction says.", _TEKTON_API
-    ),
-    "tekton/image": CataloguedRule(
-        "A step or sidecar has an image; a step can have it from the step template.", _TEKTON_API
-    ),
-    "tekton/script": CataloguedRule("A step or sidecar has a script or a command.", _TEKTON_API),
-    "tekton/artifacts": CataloguedRule("Artifacts need enable-artifacts to be true.", _TEKTON_API),
-    "tekton/pipeline-task-name": CataloguedRule(
-        "Each task of a Pipeline has a name of its own: letters a-z, digits and dashes.", _TEKTON_API
-    ),
-    "tekton/run-after": CataloguedRule(
-        "A task waits for tasks of its Pipeline; those in finally for none.", _TEKTON_API
-    ),
-    "tekton/cycle": CataloguedRule("Tasks of a Pipeline do not wait for each other in a ring.", _TEKTON_API),
-    "tekton/timeout": CataloguedRule("No timeout is below zero, or above that of what it is a part of.", _TEKTON_API),
-    "tekton/retries": CataloguedRule("Retries are not below zero.", _TEKTON_API),
-    "tekton/run-status": CataloguedRule("A run can be sent as pending or cancelled, and as nothing else.", _TEKTON_API),
-    "tekton/breakpoint": CataloguedRule(
-        "Breakpoints stop a run when a step fails, and before steps, each once.", _TEKTON_API
-    ),
-    "tekton/reserved-sidecar": CataloguedRule("The name of the results sidecar is taken.", _TEKTON_API),
-    "tekton/retired-field": CataloguedRule("The inputs and outputs of old are no longer accepted.", _TEKTON_API),
-    "tekton/api-fields": CataloguedRule("A field needs enable-api-fields to be beta or alpha.", _TEKTON_API),
-    "tekton/override-name": CataloguedRule("Each override names its step or sidecar, each once.", _TEKTON_API),
-    "tekton/task-level-conflict": CataloguedRule(
-        "Values for the whole Task and values for single steps exclude each other.", _TEKTON_API
-    ),
-    "tekton/request-over-limit": CataloguedRule(
-        "A step's request may not exceed its limit, as the Task has them.",
-        "tekton pkg/reconciler/taskrun/validate_taskrun.go",
-    ),
-    "tekton/given-twice": CataloguedRule("A parameter or workspace is given, and declared, once.", _TEKTON_API),
-    "tekton/undeclared": CataloguedRule(
-        "Steps refer only to parameters, results and workspaces that are declared, or given by the run.", _TEKTON_API
-    ),
-    "tekton/variable-use": CataloguedRule(
-        "A list stands alone in command and args, an object is taken by key, results of steps wait for their step.",
-        _TEKTON_API,
-    ),
-    "tekton/declaration": CataloguedRule(
-        "A parameter has a name of letters, one of three types, a default of that type; an object names its keys.",
-        _TEKTON_API,
-    ),
-    "tekton/result": CataloguedRule("A result has a name of letters and one of three types.", _TEKTON_API),
-    "tekton/volume": CataloguedRule("Volumes have different names, also from those that Tekton adds.", _TEKTON_API),
-    "tekton/unmountable": CataloguedRule(
-        "A step mounts volumes that its pod has, each at a path of its own.", _VALIDATION
-    ),
-    "tekton/mount": CataloguedRule("Nothing is mounted where Tekton's own files are.", _TEKTON_API),
-    "tekton/when": CataloguedRule("A condition has an operator, in or notin, and values.", _TEKTON_API),
-    "tekton/action-script": CataloguedRule("The script of a StepAction refers to no parameters.", _TEKTON_API),
-    "tekton/workspace-binding": CataloguedRule(
-        "A workspace is bound to exactly one volume, which is named.", _TEKTON_API
-    ),
-    "tekton/name": CataloguedRule(
-        "A Task in the namespace is named by at most 63 letters, digits, '-', '_', '.'.", _TEKTON_API
-    ),
-    "tekton/on-error": CataloguedRule(
-        "What a failure does is continue or stopAndFail; a task that continues has no retries.", _TEKTON_API
-    ),
-    "tekton/resolution": CataloguedRule(
-        "Tasks, StepActions and Pipelines are looked for when a run starts; one that is not there ends it.", _TEKTON_RUN
-    ),
-    "tekton/params": CataloguedRule("Each parameter of the Task has a value or a default.", _TEKTON_RUN),
-    "tekton/workspaces": CataloguedRule(
-        "A run binds the workspaces of its Task that are not optional, no others.", _TEKTON_RUN
-    ),
-    "tekton/one-claim": CataloguedRule(
-        "With coschedule: workspaces, the workspaces of a TaskRun are backed by at most one claim.", _TEKTON_RUN
-    ),
-    "tekton/unknown-override": CataloguedRule(
-        "Overrides name steps and sidecars that the Task has.", "tekton pkg/reconciler/taskrun/validate_taskrun.go"
-    ),
-    "tekton/unknown-pipeline-task": CataloguedRule(
-        "Entries of taskRunSpecs name tasks of the Pipeline.", "tekton pkg/reconciler/pipelinerun/pipelinerun.go"
-    ),
-    "tekton/object-refused": CataloguedRule(
-        "The API server refuses the object itself, a quota that counts it for one.", _QUOTA
-    ),
-    "tekton/exceeded-quota": CataloguedRule(
-        "A pod that a quota has no room for is tried again every minute.", _TEKTON_RUN
-    ),
-    "tekton/quota-conflict": CataloguedRule(
-        "A quota that changes at the same moment: tried again after a second.", _TEKTON_RUN
-    ),
-    "tekton/pod-exists": CataloguedRule("The pod is there already.", _TEKTON_RUN),
-    "tekton/pod-security": CataloguedRule("Pod Security or an SCC refuses the pod: the run fails.", _TEKTON_RUN),
-    "tekton/pod-security-unknown": CataloguedRule(
-        "Security contexts are not checked against Pod Security.", _TEKTON_RUN
-    ),
-    "tekton/pod-creation-failed": CataloguedRule("Any other refusal of the pod fails the run.", _TEKTON_RUN),
-    "tekton/config-unknown": CataloguedRule(
-        "Configuration that may not be read is assumed to be as shipped.", _TEKTON_CONFIG
-    ),
-    "tekton/config-unreadable": CataloguedRule("Configuration that is not valid is not used.", _TEKTON_CONFIG),
-    "tekton/older": CataloguedRule(
-        "Rules are those of Tekton 1.15; what an older one does otherwise is named.", _TEKTON_CONFIG
-    ),
-    "tekton/too-old": CataloguedRule("The rules are those of Tekton 0.40 and later.", _TEKTON_CONFIG),
-    "tekton/newer": CataloguedRule("The version is newer than the last one whose changes are known.", _TEKTON_CONFIG),
-    "tekton/claim-unknown": CataloguedRule("What a workspace claims is not known.", _TEKTON_RUN),
-    "tekton/orders-not-all": CataloguedRule("So many LimitRanges that not every order was tried.", _TEKTON_LIMITS),
-    "tekton/step-action-unknown": CataloguedRule(
-        "A StepAction that is not known may add init containers.", _TEKTON_API
-    ),
-    "capsule/choice": CataloguedRule(
-        "A claim without a pool gets one that has all its resources, one with room first; of equals any.",
-        _CAPSULE_HOOKS,
-    ),
-    "capsule/claim-amounts": CataloguedRule("A claim states amounts, if only none.", _CAPSULE_HOOKS),
-    "capsule/immutable": CataloguedRule("A claim in use changes neither its amounts nor its pool.", _CAPSULE_HOOKS),
-    "capsule/delete-used": CataloguedRule("A claim in use is not deleted.", _CAPSULE_HOOKS),
-    "capsule/shrink-claimed": CataloguedRule("A pool does not shrink below what is claimed.", _CAPSULE_HOOKS),
-    "capsule/remove-claimed": CataloguedRule("A resource that is claimed stays in its pool.", _CAPSULE_HOOKS),
-    "capsule/pool-named": CataloguedRule("A claim names a pool.", _CAPSULE_CLAIM),
-    "capsule/pool-exists": CataloguedRule("The named pool exists.", _CAPSULE_CLAIM),
-    "capsule/namespace-selected": CataloguedRule(
-        "The pool lists the claim's namespace in its status and is not being deleted.", _CAPSULE_CLAIM
-    ),
-    "capsule/resource-in-pool": CataloguedRule("The pool has each resource that the claim names.", _CAPSULE_CLAIM),
-    "capsule/pool-name": CataloguedRule(
-        "A pool that claims can belong to has no dot in its name, and at most 63 characters.", _CAPSULE_CLAIM
-    ),
-    "capsule/kept": CataloguedRule("A share that was given stays as long as the claim does not change.", _CAPSULE_POOL),
-    "capsule/changed": CataloguedRule(
-        "The old amounts of a changed claim count as room; what does not fit then loses the whole share.", _CAPSULE_POOL
-    ),
-    "capsule/room": CataloguedRule(
-        "A claim gets all or nothing; a resource with nothing left is too little even for zero.", _CAPSULE_POOL
-    ),
-    "capsule/queue": CataloguedRule(
-        "With orderedQueue a claim waits behind an older one that is short of the same resource.", _CAPSULE_POOL
-    ),
-    "capsule/managed-quota": CataloguedRule(
-        "The quota in a namespace is the sum of its claims, and the defaults on top.", _CAPSULE_POOL
-    ),
-    "capsule/rule-default": CataloguedRule(
-        "A rule of the Tenant gives a request or limit that nobody set.", _CAPSULE_MUTATION
-    ),
-    "capsule/rule-remove": CataloguedRule("A rule of the Tenant takes a request or limit out.", _CAPSULE_MUTATION),
-    "capsule/rule-match-request": CataloguedRule(
-        "A rule of the Tenant makes a limit equal to its request.", _CAPSULE_MUTATION
-    ),
-    "capsule/rule-ratio": CataloguedRule(
-        "A rule of the Tenant makes a missing limit of its request, times a factor.", _CAPSULE_MUTATION
-    ),
-    "capsule/rule-pod-requests": CataloguedRule(
-        "Where rules of the Tenant changed a pod with a pod level, its missing requests are the containers' sums.",
-        _CAPSULE_MUTATION,
-    ),
-    "capsule/rule-resources": CataloguedRule(
-        "Requests and limits are as the rules of the Tenant want them; of rules that decide the last one wins.",
-        _CAPSULE_PODS,
-    ),
-    "capsule/rule-qos": CataloguedRule("The QoS class is one that the rules of the Tenant allow.", _CAPSULE_PODS),
-    "capsule/rule-unknown": CataloguedRule("A part of a rule that is not known, or not computed, is named.", _SUPPOSED),
-    "capsule/version": CataloguedRule("What another version of Capsule does otherwise is named.", _SUPPOSED),
     "server/assumed": CataloguedRule(
-        "Versions and settings that nobody gave are those of a server as shipped.", _SUPPOSED
+        "Versions and settings that nobody gave are those of a server as shipped.", SUPPOSED
     ),
-    "server/feature-gate": CataloguedRule("A feature gate that nobody gave is as the version ships it.", _SUPPOSED),
-    "start/live": CataloguedRule("Where no template is found, admission starts from the live pod.", _SUPPOSED),
-    "file/unchecked": CataloguedRule("What is not checked of a file is taken as valid.", _SUPPOSED),
+    "server/feature-gate": CataloguedRule("A feature gate that nobody gave is as the version ships it.", SUPPOSED),
+    "start/live": CataloguedRule("Where no template is found, admission starts from the live pod.", SUPPOSED),
+    "file/unchecked": CataloguedRule("What is not checked of a file is taken as valid.", SUPPOSED),
     "file/exists": CataloguedRule(
-        "An object of a file that exists already is changed by apply; create is refused.", _SUPPOSED
+        "An object of a file that exists already is changed by apply; create is refused.", SUPPOSED
     ),
-    "file/taken-as-new": CataloguedRule("An object of a file that could not be looked up is taken as new.", _SUPPOSED),
+    "file/taken-as-new": CataloguedRule("An object of a file that could not be looked up is taken as new.", SUPPOSED),
     "claim/default-class": CataloguedRule(
         "A claim that names no storage class gets the newest of the default ones.",
         "plugin/pkg/admission/storage/storageclass/setdefault",
     ),
-    "claim/taken-as-new": CataloguedRule("A volume claim that could not be looked up is taken as new.", _SUPPOSED),
+    "claim/taken-as-new": CataloguedRule("A volume claim that could not be looked up is taken as new.", SUPPOSED),
     "policy/unparsable": CataloguedRule(
-        "A policy, or an overhead, with a quantity that does not parse is left out.", _SUPPOSED
+        "A policy, or an overhead, with a quantity that does not parse is left out.", SUPPOSED
     ),
-    "policy/refused": CataloguedRule("A policy of a file that the server would not store is left out.", _SUPPOSED),
-    "quota/from-file": CataloguedRule("A quota of a file is enforced, with nothing used yet.", _SUPPOSED),
-    "quota/no-status": CataloguedRule("A stored quota without a status enforces nothing yet.", _SUPPOSED),
-    "class/unread": CataloguedRule("A class that is named and could not be read exists.", _SUPPOSED),
-    "webhook/not-computed": CataloguedRule("What webhooks add to pods is not in the figures for today.", _SUPPOSED),
-    "resize/node-unknown": CataloguedRule("A node that is not known has room, and can resize.", _SUPPOSED),
-    **VPA_RULES,
-    **POLICY_RULES,
+    "policy/refused": CataloguedRule("A policy of a file that the server would not store is left out.", SUPPOSED),
+    "quota/from-file": CataloguedRule("A quota of a file is enforced, with nothing used yet.", SUPPOSED),
+    "quota/no-status": CataloguedRule("A stored quota without a status enforces nothing yet.", SUPPOSED),
+    "class/unread": CataloguedRule("A class that is named and could not be read exists.", SUPPOSED),
+    "webhook/not-computed": CataloguedRule("What webhooks add to pods is not in the figures for today.", SUPPOSED),
+    "resize/node-unknown": CataloguedRule("A node that is not known has room, and can resize.", SUPPOSED),
+    **_ADMISSION_RULES,
+    **{code: rule for module in modules("catalogue") for code, rule in module.RULES.items()},
 }

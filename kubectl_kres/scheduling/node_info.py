@@ -1,9 +1,4 @@
-"""A node with what its pods take of it, and the pods as far as filters ask for them.
-
-What plugins share: the nodes that they look at, and the two steps of each.
-
-What a plugin says of a node, or of a pod before any node was looked at.
-"""
+"""What plugins of the scheduler work on: a node with its pods as far as filters ask, and what a plugin says of it."""
 
 from __future__ import annotations
 

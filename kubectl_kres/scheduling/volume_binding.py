@@ -1,8 +1,6 @@
-"""VolumeBinding: claims must be bound, or wait for the pod and find a volume, or a driver that makes one, on the node.
+"""VolumeBinding: claims must be bound, or find on the node a volume, which is chosen here, or a driver that makes one.
 
 Source: pkg/scheduler/framework/plugins/volumebinding/volume_binding.go, binder.go.
-
-The volume that a claim would be bound to on a node.
 
 Source: component-helpers storage/volume/pv_helpers.go FindMatchingVolume.
 """

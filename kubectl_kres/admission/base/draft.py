@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.errors import QuantityError, UsageError
 from kubectl_kres.model.objects import items, text
 from kubectl_kres.model.pod import Container, Pod, PodSpec, PodStatus, ResourceRequirements
@@ -68,10 +68,13 @@ class Slot:
 class Draft:
     """The quantities of a pod, as ``server`` reads it. ``pod`` is None without a stanza or where the gate drops it.
 
-    ``owner``: kind and name of the controller that the pod names; None: it names none.
+    ``owner``: kind and name of the controller that the pod names; None: it names none. ``denied``: why a webhook that
+    was to change the pod refuses it.
     """
 
-    __slots__ = ("annotation", "containers", "inits", "overhead", "owner", "pod", "priority_class", "server", "spec")
+    __slots__ = (
+        "annotation", "containers", "denied", "inits", "overhead", "owner", "pod", "priority_class", "server", "spec",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -86,6 +89,7 @@ class Draft:
         self.containers, self.inits, self.pod, self.overhead = containers, inits, pod, overhead
         self.annotation: str | None = None
         self.owner: tuple[str, str] | None = None
+        self.denied: Any = None
         self.priority_class = spec.priority_class_name
 
     def slots(self) -> Iterator[Slot]:
@@ -94,6 +98,10 @@ class Draft:
         yield from self.inits
         if self.pod is not None:
             yield self.pod
+
+    def running_slots(self) -> list[Slot]:
+        """Return what runs side by side: containers and sidecars."""
+        return [*self.containers, *(slot for slot in self.inits if slot.role == "sidecar")]
 
     def copy(self) -> Draft:
         twin = Draft(
@@ -104,7 +112,7 @@ class Draft:
             dict(self.overhead),
             self.server,
         )
-        twin.annotation, twin.owner = self.annotation, self.owner
+        twin.annotation, twin.owner, twin.denied = self.annotation, self.owner, self.denied
         return twin
 
     def values(self) -> dict[str, Quantity]:

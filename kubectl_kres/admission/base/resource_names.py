@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from kubectl_kres.admission.base.outcome import FieldError, invalid, not_supported
+from kubectl_kres.admission.base.field_errors import FieldError, invalid, not_supported
 
 _NAME = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"

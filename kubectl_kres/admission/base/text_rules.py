@@ -1,7 +1,4 @@
-"""Validation of texts: paths, names of variables, keys of a ConfigMap, headers, addresses.
-
-Whether a label selector selects labels, and how the server shows it.
-"""
+"""What the server takes as a valid text of a field: a path, a name, a key, a header, an address, a label selector."""
 
 from __future__ import annotations
 
@@ -10,7 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kubectl_kres.admission.base.outcome import FieldError, Server, invalid
+from kubectl_kres.admission.base.field_errors import FieldError, invalid
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.objects import Raw, items, mapping, text, texts
 
 _ENV_NAME = "[-._a-zA-Z][-._a-zA-Z0-9]*"

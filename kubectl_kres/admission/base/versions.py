@@ -1,7 +1,8 @@
 """The Kubernetes versions whose rules are known: what each of them changed, as tables, and which one a server has.
 
 A reader can compare two versions: ``GATES`` has the feature gates, ``CHANGES`` what no gate switches, and what a gate's
-default changes. Rules ask through ``Server.on`` and ``Server.behaves``; how a rule works stands where the rule is.
+default changes. Rules ask through ``Server.is_enabled`` and ``Server.has_change``; how a rule works stands where the
+rule is.
 Functions of CEL carry their version beside their signature, checks of Pod Security in their list of forms;
 ``scripts/versions_doc.py`` writes all of it to docs/versions.md, ``scripts/version_gates.py`` compares ``GATES`` with
 the source of Kubernetes (pkg/features/kube_features.go).
@@ -12,6 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
+
+from kubectl_kres.wording import join_words
 
 Version = tuple[int, int]
 
@@ -228,7 +231,7 @@ def version_caveat(text: str) -> str:
     text = (
         f"Kubernetes {version_text(asked)} is {age} than the rules known here: those of {version_text(used)} are used"
     )
-    return f"{text}; answers may differ in {', '.join(AREAS[:-1])} and {AREAS[-1]}"
+    return f"{text}; answers may differ in {join_words(AREAS)}"
 
 
 def binary(text: str) -> Version | None:

@@ -1,6 +1,5 @@
-"""Effective requests and limits of a pod: containers, sidecars, init containers, pod level, overhead, resizes.
-
-The QoS class of a pod, and which value decides it.
+"""What the containers of a pod come to together: its effective requests and limits, and its QoS class with the value
+that decides it.
 """
 
 from __future__ import annotations
@@ -174,7 +173,7 @@ def explain_total(
     path = f"pod.{side}[{resource}]"
     terms: list[Term] = []
     level = draft.pod.amounts_of(side).get(resource) if draft.pod is not None and is_pod_level(resource) else None
-    running = [slot for slot in (*draft.containers, *draft.inits) if slot.role != "init"]
+    running = draft.running_slots()
     beside, whole = sums or both_sums(draft, side)
     peak = whole.get(resource)
     init_wins = peak is not None and (beside.get(resource) is None or peak > beside[resource])
@@ -219,7 +218,7 @@ class QoS(Struct, frozen=True, omit_defaults=True, rename="camel"):
     """The class, one sentence why, and the paths that keep the pod from Guaranteed (empty if it is)."""
 
     name: str
-    because: str
+    reason: str
     culprits: tuple[str, ...] = ()
 
 

@@ -1,6 +1,5 @@
-"""Defaulting of a pod: requests from limits, pod level from containers, and dropped fields.
-
-Priority and RuntimeClass plugins: named classes are looked up, a runtime's overhead is copied into the pod.
+"""Defaulting of a pod: what the server and its Priority and RuntimeClass plugins fill in, copy or drop before they
+check it.
 """
 
 from __future__ import annotations
@@ -10,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Draft, Quantities, ValueChange, change, draft_pod, parse_list, round_up
-from kubectl_kres.admission.base.outcome import Finding, Refusal, Server, forbidden_object
+from kubectl_kres.admission.base.outcome import Finding, Refusal, forbidden_object
 from kubectl_kres.admission.base.resource_names import is_huge_page, is_pod_level, may_overcommit
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import sum_containers
 from kubectl_kres.model.objects import ObjectRef, PriorityClass, RuntimeClass
 from kubectl_kres.model.pod import Container, Pod

@@ -1,6 +1,5 @@
-"""The ResourceQuota plugin: which quotas a request concerns, what it costs them, and which refuse.
-
-What each kind of object asks of quotas: the ``Request`` that CREATE, UPDATE and the controller's recount share.
+"""The ResourceQuota plugin: what a request of each kind asks of quotas, which quotas that concerns, and which of them
+refuse.
 """
 
 from __future__ import annotations
@@ -10,18 +9,20 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Protocol
 
-import msgspec
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Draft, Quantities, Unparsable, draft_pod, parse_list
-from kubectl_kres.admission.base.outcome import Finding, LimitedResource, QuotaCharge, Refusal, Server, forbidden_object
+from kubectl_kres.admission.base.outcome import Finding, QuotaCharge, Refusal, forbidden_object
 from kubectl_kres.admission.base.resource_names import given_name, is_pod_level
+from kubectl_kres.admission.base.server import LimitedResource, Server
 from kubectl_kres.admission.pod import aggregate as qos
 from kubectl_kres.admission.quota.usage import (
     IGNORED,
     claim_names,
     claim_usage,
     compute_usage,
+    device_names,
+    device_usage,
     is_terminal,
     matches_claim,
     matches_pod,
@@ -32,6 +33,7 @@ from kubectl_kres.admission.quota.usage import (
     service_usage,
     stored_pod_usage,
 )
+from kubectl_kres.model.content_key import content_key
 from kubectl_kres.model.kinds import BY_KIND, served_kind_name
 from kubectl_kres.model.objects import Metadata, ResourceQuota, ScopedRequirement
 from kubectl_kres.model.pod import Pod
@@ -146,15 +148,15 @@ def evaluate(
     covered; then each quota must have room. Quotas that a webhook enforces come before all of that.
     """
     shared = [quota for quota in quotas if quota.words is not None]
-    before = _of_webhooks(request, shared, journal, counted=counted, old=old) if shared else QuotaVerdict()
+    before = _webhook_refusals(request, shared, journal, counted=counted, old=old) if shared else QuotaVerdict()
     if before.refusals:
         return before
     own_quotas = [quota for quota in quotas if quota.words is None] if shared else quotas
-    verdict = _of_plugin(request, own_quotas, limited, journal, counted=counted, old=old)
+    verdict = _plugin_refusals(request, own_quotas, limited, journal, counted=counted, old=old)
     return verdict if verdict.refusals or not shared else QuotaVerdict((), (*verdict.charges, *before.charges))
 
 
-def _of_webhooks(
+def _webhook_refusals(
     request: QuotaRequest,
     quotas: Sequence[Quota],
     journal: list[Entry] | None,
@@ -186,7 +188,7 @@ def _of_webhooks(
     return QuotaVerdict(tuple(refusals)) if refusals else QuotaVerdict((), tuple(charges))
 
 
-def _of_plugin(
+def _plugin_refusals(
     request: QuotaRequest,
     quotas: Sequence[Quota],
     limited: Sequence[LimitedResource],
@@ -348,7 +350,7 @@ def _refused_by(quota: Quota, delta: Quantities, names: Sequence[str], text: str
             "quota/exceeded",
             resource=name,
             used=str(quota.used.get(name, ZERO)),
-            asked=str(delta.get(name, ZERO)),
+            requested=str(delta.get(name, ZERO)),
             limit=str(quota.hard[name]),
             source=quota.source.at_path(f"status.hard[{name}]"),
         )
@@ -400,7 +402,6 @@ def _qualified_resource(entry: LimitedResource) -> str:
 
 
 RESOURCE_CLAIMS = "resourceclaims.resource.k8s.io"
-_ENCODER = msgspec.msgpack.Encoder()
 Names = Callable[[Iterable[str]], list[str]]
 
 
@@ -432,8 +433,6 @@ def names_of(resource: str, server: Server, extended: Mapping[str, str] | None =
     """Picks the names of a quota that objects of a resource count for. ``extended``: see ``device_names``."""
     special: dict[str, Names] = {"pods": pod_names, "persistentvolumeclaims": claim_names, "services": service_names}
     if resource == RESOURCE_CLAIMS and server.is_enabled("DynamicResourceAllocation"):
-        from kubectl_kres.admission.quota.usage import device_names
-
         return lambda hard: device_names(hard, server, extended or {})
     if resource in special:
         return special[resource]
@@ -469,8 +468,6 @@ def device_request(claim: ResourceClaim, server: Server, extended: Mapping[str, 
     name = _name(claim.metadata)
     if not server.is_enabled("DynamicResourceAllocation"):
         return count_request(RESOURCE_CLAIMS, name)
-    from kubectl_kres.admission.quota.usage import device_usage
-
     usage = device_usage(claim, server, extended or {})
     return QuotaRequest(RESOURCE_CLAIMS, name, usage, names_of(RESOURCE_CLAIMS, server, extended), matches_no_scope)
 
@@ -509,11 +506,7 @@ class PodRequests:
         result = (spec.containers, spec.init_containers, spec.resources, spec.overhead)
         conditions = [(condition.type, condition.reason) for condition in status.conditions or ()]
         texts = (reported, conditions if reported else (), status.qos_class, is_terminal(pod, self._now))
-        try:
-            key = _ENCODER.encode((result, texts))
-        except UnicodeEncodeError:
-            # A text that no JSON of a server holds.
-            return pod_request(pod, self._server, now=self._now)
+        key = content_key((result, texts))
         quota_requests = self._request_cache.get(key)
         if quota_requests is None:
             draft = draft_pod(pod, self._server)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.admission.base.draft import Quantities
-from kubectl_kres.admission.base.outcome import FieldError, invalid, required
+from kubectl_kres.admission.base.field_errors import FieldError, invalid, required
 from kubectl_kres.admission.base.resource_names import is_standard_quota, quota_name_errors
 from kubectl_kres.admission.pod.validation import value_errors
 from kubectl_kres.model.objects import ResourceQuotaSpec, ScopedRequirement, ScopeSelector

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from kubectl_kres.admission.base.draft import Draft, Quantities
-from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.resource_names import is_extended, is_huge_page, is_native
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import add_into, sum_pod, sum_stored_pod
 from kubectl_kres.model.objects import ResourceQuotaSpec, ScopedRequirement
 from kubectl_kres.model.pod import Affinity, Pod, PodAffinity, PodSpec
@@ -302,7 +302,7 @@ def device_usage(
     usage: Quantities = {_COUNT: quantity_of(1)}
     devices: Quantities = {}
     for request in claim.spec.devices.requests or ():
-        add_into(devices, _of_request(request))
+        add_into(devices, _devices_of_request(request))
     usage.update({f"{name}{DEVICES}": quantity for name, quantity in devices.items()})
     if not server.is_enabled("DRAExtendedResource"):
         return usage
@@ -315,7 +315,7 @@ def device_usage(
     return usage
 
 
-def _of_request(request: ClaimRequest) -> Quantities:
+def _devices_of_request(request: ClaimRequest) -> Quantities:
     """Devices of one request by class; of alternatives the worst case of each class."""
     if not request.first_available:
         device_request = request.exactly or request

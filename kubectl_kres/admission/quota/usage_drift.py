@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import Quantities, parse_list
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import add_into
 from kubectl_kres.admission.pod.validation import value_errors
 from kubectl_kres.admission.quota.quota_admission import QuotaRequest, as_stored, names_of, pod_request

@@ -1,6 +1,5 @@
-"""CREATE of any object that resources are set, bounded or counted for: decode, defaults, checks, quota.
-
-CREATE of what makes pods: its template is validated without defaults, and the object itself is counted.
+"""CREATE of an object that resources are set, bounded or counted for, and of what makes pods, whose template is
+validated without defaults.
 """
 
 from __future__ import annotations
@@ -14,8 +13,10 @@ from msgspec import structs
 
 from kubectl_kres.admission import limitrange as limitrange_object
 from kubectl_kres.admission.base.draft import Unparsable, draft_pod, parse_list, pod_warnings, round_up
-from kubectl_kres.admission.base.outcome import FieldError, Outcome, Refusal, Server, forbidden, invalid_object
+from kubectl_kres.admission.base.field_errors import FieldError, forbidden
+from kubectl_kres.admission.base.outcome import Outcome, Refusal, invalid_object
 from kubectl_kres.admission.base.resource_names import given_name
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.decoding import unknown_fields, with_known_strategy, with_known_volumes
 from kubectl_kres.admission.pod.defaulting import without_unknown
 from kubectl_kres.admission.pod.validation import validate_containers, validate_pod_level
@@ -29,11 +30,12 @@ from kubectl_kres.admission.structure.pod_structure import annotation_errors, po
 from kubectl_kres.admission.structure.pod_warnings import name_notices, pod_notices, template_notices
 from kubectl_kres.admission.structure.service_structure import service_errors, service_notices
 from kubectl_kres.admission.structure.volume_structure import claim_warnings, template_errors
-from kubectl_kres.model.kinds import WORKLOADS
+from kubectl_kres.admission.structure.workload_structure import autoscaler_errors
 from kubectl_kres.model.objects import LimitRange, Raw, ResourceQuota, decode_object, mapping, to_wire
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import Pod, SentPod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
 from kubectl_kres.model.workload import template_in
+from kubectl_kres.model.workload_kinds import WORKLOADS
 
 
 def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -> Outcome | None:
@@ -105,7 +107,7 @@ def create_workload(raw: Raw, policies: Policies, server: Server) -> tuple[Outco
 
 def _without_containers(raw: Raw) -> tuple[tuple[str, ...], Raw]:
     """Return where the template of a built-in kind stands, and what of it is there."""
-    path, result = workload_structure.template_path(str(raw.get("kind", ""))), raw
+    path, result = WORKLOADS[str(raw.get("kind"))].template, raw
     for key in path:
         result = mapping(result, key)
     return path, result
@@ -194,7 +196,7 @@ def create_pod(raw: Mapping[str, Any], policies: Policies, server: Server) -> tu
     undecoded = undecodable(raw)
     if undecoded is not None:
         return (undecoded,)
-    pod, unknown = decode_object(raw, Pod), sorted((*unknown_fields(raw, "Pod"), *owner_notices(raw)))
+    pod, unknown = decode_object(raw, SentPod), sorted((*unknown_fields(raw, "Pod"), *owner_notices(raw)))
     kept = with_known_volumes(raw, server)
     more = (*name_notices(name_of(raw)), *pod_notices(kept))
     return admit(pod, policies, server, decoded=unknown, warnings=more, faults=pod_errors(kept, server))
@@ -252,8 +254,6 @@ def _create_counted(raw: Mapping[str, Any], policies: Policies, server: Server) 
 
 
 def _create_autoscaler(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    from kubectl_kres.admission.structure.workload_structure import autoscaler_errors  # noqa: PLC0415, rarely asked
-
     errors = [*autoscaler_errors(raw, server)]
     if errors:
         name = "HorizontalPodAutoscaler.autoscaling"

@@ -20,16 +20,10 @@ from kubectl_kres.admission.base.draft import (
     pod_warnings,
     reread,
 )
-from kubectl_kres.admission.base.outcome import (
-    FieldError,
-    Outcome,
-    Refusal,
-    Server,
-    forbidden_object,
-    invalid_object,
-    unparsable,
-)
+from kubectl_kres.admission.base.field_errors import FieldError
+from kubectl_kres.admission.base.outcome import Outcome, Refusal, forbidden_object, invalid_object, unparsable
 from kubectl_kres.admission.base.resource_names import given_name
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.pod import aggregate as qos
 from kubectl_kres.admission.pod import defaulting
@@ -75,10 +69,23 @@ class PodWebhook(Protocol):
         """Return the same among these LimitRanges, which it may look at."""
 
     def mutate(self, draft: Draft, journal: list[Entry] | None) -> bool:
-        """Change the pod as one call does, and return whether anything changed."""
+        """Change the pod as one call does, and return whether anything changed. Where it fails it sets ``denied``."""
 
     def review(self, draft: Draft, name: str, journal: list[Entry] | None) -> tuple[Refusal, ...]:
         """Return every refusal that can be the answer to the pod of that name; none where it passes."""
+
+
+class ClaimWebhook(Protocol):
+    """A webhook whose answers about new PersistentVolumeClaims are computed."""
+
+    def default(self, named: str | None) -> tuple[str, Source] | None:
+        """Return the storage class that it gives to a claim of this one, and where that stands; None: it keeps its own.
+
+        ``named`` None: the claim has none.
+        """
+
+    def review(self, named: str | None) -> Refusal | None:
+        """Return the refusal of a claim of a storage class; None where it passes."""
 
 
 class ObjectReview(Struct, frozen=True):
@@ -104,7 +111,8 @@ class Policies(Struct, frozen=True):
 
     extended: device class to the extended resource that it stands for. expandable: storage class to whether its claims
     may grow. default_storage: the storage class that claims without one get; empty: none, or it decides nothing.
-    webhooks: those whose answers about pods are computed, in the order in which they are asked.
+    webhooks: those whose answers about pods are computed, in the order in which they are asked; claim_webhooks: about
+    claims.
     claim_templates: what claims on devices are made from. reviewer: what else says of objects that controllers make;
     None: nothing does.
     """
@@ -117,6 +125,7 @@ class Policies(Struct, frozen=True):
     expandable: Mapping[str, bool] | None = None
     default_storage: str = ""
     webhooks: tuple[PodWebhook, ...] = ()
+    claim_webhooks: tuple[ClaimWebhook, ...] = ()
     claim_templates: Mapping[str, ResourceClaimTemplate] | None = None
     reviewer: Reviewer | None = None
 
@@ -179,6 +188,11 @@ def admit(
         return (Outcome(allowed=False, code=400, refusal=refusal),)
     beside = tuple(image_errors(draft) if faults is None else faults)
     run = _Run(pod, ref, policies, server, tuple(decoded), tuple(warnings), beside, counted=counted)
+    if policies.webhooks and not counted:
+        # Whatever class a webhook gives, the plugin has looked at what was sent before.
+        twin = draft.copy()
+        denied = defaulting.set_priority(twin, ref.name, policies.priorities, None)
+        draft.denied = denied or defaulting.check_priority(twin, ref.name, policies.priorities)
     return distinct_outcomes(
         outcome for order, twin, entries in _after_webhooks(draft, ref, policies, steps, server)
         for outcome in run.outcomes(order, twin, entries)
@@ -295,6 +309,9 @@ class _Run:
         self.decoded, self.warnings, self.faults, self.counted = decoded, warnings, faults, counted
 
     def outcomes(self, order: tuple[str, ...], draft: Draft, entries: list[Entry] | None) -> Iterator[Outcome]:
+        if draft.denied is not None:
+            yield self._build_refusal(draft.denied, draft, order, entries, self.decoded)
+            return
         refusal = defaulting.set_priority(draft, self.ref.name, self.policies.priorities, entries)
         if refusal is None and not self.counted:
             refusal = defaulting.check_priority(draft, self.ref.name, self.policies.priorities)

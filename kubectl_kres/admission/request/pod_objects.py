@@ -1,9 +1,8 @@
-"""The objects that controllers make for a pod once it exists: claims of ephemeral volumes, claims on devices.
+"""The objects that controllers make, as they send them: ReplicaSets, ControllerRevisions, Jobs and pods of what makes
+them, and the claims of a pod that exists.
 
-They belong to the pod and go with it. A pod whose claim is refused exists and never starts.
+Claims of a pod go with it. A pod whose claim is refused exists and never starts.
 Source: controller/volume/ephemeral/controller.go handleVolume, controller/resourceclaim/controller.go handleClaim.
-
-Objects as controllers send them, made of what makes them: what policies see of a controller's request.
 
 Source: controller/deployment/sync.go getNewReplicaSet; controller/history/controller_history.go NewControllerRevision;
 controller/cronjob/utils.go getJobFromTemplate2; controller/resourceclaim/controller.go handleClaim.
@@ -17,10 +16,11 @@ from typing import Any
 from msgspec import Struct, ValidationError, structs
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, Server
+from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota import quota_admission
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
-from kubectl_kres.model.objects import Metadata, decode_object, mapping, to_wire
+from kubectl_kres.model.objects import Metadata, decode_object, mapping, struct_as_json, to_wire
 from kubectl_kres.model.pod import Pod, PodSpec, claim_template_in
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim
 
@@ -66,11 +66,6 @@ def job_raw(cron_job: Raw, name: str) -> dict[str, Any]:
     }
     metadata = {**template_metadata, **_metadata(cron_job, name)}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": mapping(template, "spec")}
-
-
-def struct_as_json(item: Any, api_version: str, kind: str) -> dict[str, Any]:
-    """Return an object that was decoded, as JSON has it."""
-    return {**to_wire(item), "apiVersion": api_version, "kind": kind}
 
 
 def _metadata(maker: Raw, name: str) -> dict[str, Any]:

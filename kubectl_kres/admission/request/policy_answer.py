@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kubectl_kres.admission.base import outcome
 from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.admission.base.field_errors import FieldError
+from kubectl_kres.admission.base.outcome import Finding, Outcome, bad_request, invalid_object, unparsable
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.decoding import first_mistyped, first_unparsable
 from kubectl_kres.admission.quota.quota_admission import QuotaRequest, evaluate
 from kubectl_kres.admission.request.new_pod import Policies
@@ -16,23 +18,23 @@ def answer_request(
     stored: Raw,
     request: QuotaRequest | None,
     policies: Policies,
-    server: outcome.Server,
+    server: Server,
     *,
     code: int = 201,
     old: QuotaRequest | None = None,
     warnings: Sequence[str] = (),
-) -> tuple[outcome.Outcome, ...]:
+) -> tuple[Outcome, ...]:
     """Quota, then storage. ``request`` None: nothing is counted. ``old``: the object before an update."""
     warnings = tuple(sorted(set(warnings)))
     if request is None or "ResourceQuota" in server.disabled_plugins:
-        return (outcome.Outcome(True, code, None, warnings, stored),)
+        return (Outcome(True, code, None, warnings, stored),)
     verdict = evaluate(request, policies.quotas, server.limited_resources, old=old)
     if verdict.refusals:
-        return tuple(outcome.Outcome(False, refusal.code, refusal, warnings) for refusal in verdict.refusals)
-    return (outcome.Outcome(True, code, None, warnings, stored, verdict.charges),)
+        return tuple(Outcome(False, refusal.code, refusal, warnings) for refusal in verdict.refusals)
+    return (Outcome(True, code, None, warnings, stored, verdict.charges),)
 
 
-def undecodable(raw: Raw) -> outcome.Outcome | None:
+def undecodable(raw: Raw) -> Outcome | None:
     """400: the object as sent holds a text that is no quantity, or a value of another type than its field's.
 
     A quantity is reported first, wherever it stands: it ends the decoding.
@@ -44,23 +46,21 @@ def undecodable(raw: Raw) -> outcome.Outcome | None:
     wrong = first_mistyped(raw, kind)
     if wrong is None:
         return None
-    finding = outcome.Finding(wrong.text, "decoding/type", wrong.path, observed=wrong.actual, expected=wrong.expected)
-    return outcome.Outcome(allowed=False, code=400, refusal=outcome.bad_request(kind, _version(raw), finding))
+    finding = Finding(wrong.text, "decoding/type", wrong.path, observed=wrong.actual, expected=wrong.expected)
+    return Outcome(allowed=False, code=400, refusal=bad_request(kind, _version(raw), finding))
 
 
-def not_decoded(raw: Raw, fault: Unparsable) -> outcome.Outcome:
+def not_decoded(raw: Raw, fault: Unparsable) -> Outcome:
     """400: a quantity of the object as sent cannot be parsed."""
-    refusal = outcome.unparsable(
-        str(raw.get("kind", "")), _version(raw), fault.error.message, fault.path, fault.error.text
-    )
-    return outcome.Outcome(allowed=False, code=400, refusal=refusal)
+    refusal = unparsable(str(raw.get("kind", "")), _version(raw), fault.error.message, fault.path, fault.error.text)
+    return Outcome(allowed=False, code=400, refusal=refusal)
 
 
 def _version(raw: Raw) -> str:
     return str(raw.get("apiVersion", "v1")).rpartition("/")[2]
 
 
-def not_valid(kind: str, name: str, errors: Sequence[outcome.FieldError], server: outcome.Server) -> outcome.Outcome:
+def not_valid(kind: str, name: str, errors: Sequence[FieldError], server: Server) -> Outcome:
     """422 with every error."""
-    refusal = outcome.invalid_object(kind, name, errors, server)
-    return outcome.Outcome(False, refusal.code, refusal)
+    refusal = invalid_object(kind, name, errors, server)
+    return Outcome(False, refusal.code, refusal)

@@ -9,7 +9,9 @@ import msgspec
 
 from kubectl_kres.admission import limitrange as limitrange_object
 from kubectl_kres.admission.base.draft import Draft, parse_list
-from kubectl_kres.admission.base.outcome import FieldError, Outcome, Server, forbidden, invalid, number
+from kubectl_kres.admission.base.field_errors import FieldError, forbidden, invalid, number
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.decoding import unknown_fields
 from kubectl_kres.admission.pod.aggregate import compute_class
 from kubectl_kres.admission.pod.defaulting import decoded_draft, default_pod_level
@@ -23,11 +25,11 @@ from kubectl_kres.admission.request.volume_claims import has_changed, update_cla
 from kubectl_kres.admission.structure.metadata_structure import name_of
 from kubectl_kres.admission.structure.workload_structure import workload_errors
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.objects import LimitRange, ObjectRef, Raw, ResourceQuota, decode_object
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.quota_objects import Service
 from kubectl_kres.model.workload import template_in
+from kubectl_kres.model.workload_kinds import WORKLOADS
 from kubectl_kres.quantity import parse
 
 _IMMUTABLE = "field is immutable"
@@ -38,7 +40,6 @@ _STATEFUL = (
 )
 #: What a StatefulSet keeps, in the order in which it is checked.
 _KEPT = ("selector", "volumeClaimTemplates", "serviceName", "podManagementPolicy")
-_WITH_SELECTOR = frozenset({"Deployment", "ReplicaSet", "DaemonSet"})
 
 _MUTABLE = (
     "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
@@ -152,10 +153,10 @@ def _spec(raw: Raw) -> Mapping[str, Any]:
 def _workload_errors(kind: str, old: Mapping[str, Any], new: Mapping[str, Any], server: Server) -> Iterator[FieldError]:
     if kind == "StatefulSet":
         yield from _stateful_errors(old, new, server)
-    if kind in _WITH_SELECTOR and has_changed(old.get("selector"), new.get("selector")):
-        yield invalid("spec.selector", new.get("selector"), _IMMUTABLE, _RULE)
-    if kind == "Job":
+    elif kind == "Job":
         yield from _job_errors(old, new)
+    elif WORKLOADS[kind].group == "apps" and has_changed(old.get("selector"), new.get("selector")):
+        yield invalid("spec.selector", new.get("selector"), _IMMUTABLE, _RULE)
 
 
 def _stateful_errors(old: Mapping[str, Any], new: Mapping[str, Any], server: Server) -> Iterator[FieldError]:

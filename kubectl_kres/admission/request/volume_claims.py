@@ -6,31 +6,23 @@ It also says whether an update changes a part that may not change.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from kubectl_kres.admission import limitrange as limitrange_admission
 from kubectl_kres.admission.base.draft import Quantities, fraction, parse_list
-from kubectl_kres.admission.base.outcome import (
-    FieldError,
-    Finding,
-    Outcome,
-    Refusal,
-    Server,
-    forbidden,
-    forbidden_object,
-    invalid,
-)
+from kubectl_kres.admission.base.field_errors import FieldError, forbidden, invalid
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, forbidden_object
 from kubectl_kres.admission.base.resource_names import given_name
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import claim_request
 from kubectl_kres.admission.quota.usage import BETA_STORAGE_CLASS, storage_class_of
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
-from kubectl_kres.admission.request.pod_objects import struct_as_json
 from kubectl_kres.admission.request.policy_answer import answer_request, not_valid
 from kubectl_kres.admission.structure.metadata_structure import metadata_errors, name_of
 from kubectl_kres.admission.structure.volume_structure import claim_errors, size_errors
-from kubectl_kres.model.objects import decode_object
+from kubectl_kres.model.objects import decode_object, struct_as_json
 from kubectl_kres.model.quota_objects import ClaimStatus, PersistentVolumeClaim
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import ZERO, Quantity, read_back
@@ -74,7 +66,7 @@ def admit_claim(
     if errors:
         return (not_valid("PersistentVolumeClaim", name, errors, server),)
     warnings = sorted(_warnings(claim))
-    refusals = [*_bounds(name, requests, policies, server)]
+    refusals = [*_bounds(name, requests, policies, server)] or [*_denials(claim, policies)]
     if refusals:
         return _build_refused_outcomes(refusals, warnings)
     return answer_request(_build_stored_claim(claim), claim_request(claim, server), policies, server, warnings=warnings)
@@ -139,16 +131,41 @@ def _drop_invalid_source(spec: Mapping[str, Any]) -> Mapping[str, Any]:
     return spec if named else {key: value for key, value in spec.items() if key != "dataSource"}
 
 
-def with_default_class(claim: PersistentVolumeClaim, policies: Policies) -> PersistentVolumeClaim:
-    """Return the claim with the default class, if it names none.
+class GivenClass(NamedTuple):
+    """The storage class that a claim has after defaults. ``source``: whose webhook gave it; None: none did."""
+
+    name: str | None
+    source: Source | None = None
+
+
+def given_class(claim: PersistentVolumeClaim, policies: Policies) -> GivenClass:
+    """Return the class of a new claim: the default one, if it names none, then what webhooks make of it.
 
     Source: plugin/pkg/admission/storage/storageclass/setdefault/admission.go.
     """
     named = BETA_STORAGE_CLASS in (claim.metadata.annotations or {}) or claim.spec.storage_class_name is not None
-    if named or not policies.default_storage:
+    given = GivenClass(claim.spec.storage_class_name if named else policies.default_storage or None)
+    for webhook in policies.claim_webhooks:
+        default = webhook.default(given.name)
+        given = given if default is None else GivenClass(*default)
+    return given
+
+
+def with_default_class(claim: PersistentVolumeClaim, policies: Policies) -> PersistentVolumeClaim:
+    """Return the claim with the class that it is given; the claim itself where it keeps what it names."""
+    name = given_class(claim, policies).name
+    if name == claim.spec.storage_class_name:
         return claim
-    spec = msgspec.structs.replace(claim.spec, storage_class_name=policies.default_storage)
+    spec = msgspec.structs.replace(claim.spec, storage_class_name=name)
     return msgspec.structs.replace(claim, spec=spec)
+
+
+def _denials(claim: PersistentVolumeClaim, policies: Policies) -> Iterator[Refusal]:
+    """Yield what webhooks say of a claim as it would be stored."""
+    for webhook in policies.claim_webhooks:
+        refusal = webhook.review(claim.spec.storage_class_name)
+        if refusal is not None:
+            yield refusal
 
 
 def _without_class(claim: PersistentVolumeClaim, server: Server) -> PersistentVolumeClaim:

@@ -1,7 +1,4 @@
-"""Validation of the metadata of any object: name, labels, annotations, owners and finalizers.
-
-What validation finds in the labels and annotations of an object or a template.
-"""
+"""Validation of the metadata of an object or a template: name, labels, annotations, owners and finalizers."""
 
 from __future__ import annotations
 
@@ -10,7 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from kubectl_kres.admission.base import resource_names
-from kubectl_kres.admission.base.outcome import FieldError, Server, as_json, invalid, number, required, too_long
+from kubectl_kres.admission.base.field_errors import FieldError, invalid, number, required, too_long
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.go_text import as_json
 from kubectl_kres.model.objects import Raw, integer, items, mapping, text, texts
 
 _RULE = "validation/tag"

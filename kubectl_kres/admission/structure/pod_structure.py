@@ -1,6 +1,5 @@
-"""Validation of a pod beside its containers: network, names, gates, annotations.
-
-What validation finds in a pod or a template beside resources: its metadata, volumes, containers and the rest.
+"""Validation of a pod or a template beside resources: metadata, network, names and gates here, volumes and containers
+beside this module.
 """
 
 from __future__ import annotations
@@ -8,8 +7,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from kubectl_kres.admission.base import outcome
+from kubectl_kres.admission.base.field_errors import (
+    FieldError,
+    duplicate,
+    forbidden,
+    invalid,
+    not_found,
+    not_supported,
+    number,
+    required,
+    too_long,
+    too_many,
+)
 from kubectl_kres.admission.base.resource_names import label_faults, qualified_faults, subdomain_faults
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.text_rules import address_faults, descending_errors
 from kubectl_kres.admission.structure import container_structure, security_structure
 from kubectl_kres.admission.structure.metadata_structure import metadata_errors
@@ -37,82 +48,82 @@ MIRROR = "kubernetes.io/config.mirror"
 _DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
 
-def pod_spec_errors(spec: Raw, server: outcome.Server) -> Iterator[outcome.FieldError]:
+def pod_spec_errors(spec: Raw, server: Server) -> Iterator[FieldError]:
     """Source: validation.go ValidatePodSpec, in which containers, volumes and placing stand apart."""
     yield from _choice_errors(spec)
     yield from _dns_errors(spec, server)
     for index, gate in enumerate(items(spec, "readinessGates")):
         path, name = f"spec.readinessGates[{index}].conditionType", text(gate, "conditionType")
-        yield from (outcome.invalid(path, name, fault, _RULE) for fault in qualified_faults(name))
+        yield from (invalid(path, name, fault, _RULE) for fault in qualified_faults(name))
     seen: set[str] = set()
     for index, gate in enumerate(items(spec, "schedulingGates")):
         path, name = f"spec.schedulingGates[{index}]", text(gate, "name")
-        yield from (outcome.invalid(path, name, fault, _RULE) for fault in qualified_faults(name))
+        yield from (invalid(path, name, fault, _RULE) for fault in qualified_faults(name))
         if name in seen:
-            yield outcome.duplicate(path, name, _RULE)
+            yield duplicate(path, name, _RULE)
         seen.add(name)
     for index, alias in enumerate(items(spec, "hostAliases")):
         path, address = f"spec.hostAliases[{index}]", text(alias, "ip")
-        yield from (outcome.invalid(f"{path}.ip", address, fault, _RULE) for fault in address_faults(address, server))
+        yield from (invalid(f"{path}.ip", address, fault, _RULE) for fault in address_faults(address, server))
         for position, host in enumerate(texts(alias, "hostnames")):
             yield from (
-                outcome.invalid(f"{path}.hostnames[{position}]", host, fault, _RULE) for fault in subdomain_faults(host)
+                invalid(f"{path}.hostnames[{position}]", host, fault, _RULE) for fault in subdomain_faults(host)
             )
     yield from _name_errors(spec, server)
 
 
-def _choice_errors(spec: Raw) -> Iterator[outcome.FieldError]:
+def _choice_errors(spec: Raw) -> Iterator[FieldError]:
     """Source: validation.go validateRestartPolicy, validateDNSPolicy, ValidatePreemptionPolicy."""
     for key, choices in (("restartPolicy", _RESTARTS), ("dnsPolicy", _DNS)):
         chosen = text(spec, key)
         if chosen and chosen not in choices:
-            yield outcome.not_supported(f"spec.{key}", chosen, choices, _CHOICE, in_order=True)
+            yield not_supported(f"spec.{key}", chosen, choices, _CHOICE, in_order=True)
     preemption = spec.get("preemptionPolicy")
     if preemption == "":
-        yield outcome.required("spec.preemptionPolicy", rule=_CHOICE)
+        yield required("spec.preemptionPolicy", rule=_CHOICE)
     elif isinstance(preemption, str) and preemption not in _PREEMPTIONS:
-        yield outcome.not_supported("spec.preemptionPolicy", preemption, _PREEMPTIONS, _CHOICE, in_order=True)
+        yield not_supported("spec.preemptionPolicy", preemption, _PREEMPTIONS, _CHOICE, in_order=True)
     deadline = spec.get("activeDeadlineSeconds")
     if isinstance(deadline, int) and not 1 <= deadline <= _MOST_SECONDS:
         detail = f"must be between 1 and {_MOST_SECONDS}, inclusive"
-        yield outcome.number("spec.activeDeadlineSeconds", deadline, detail, _DEADLINE)
+        yield number("spec.activeDeadlineSeconds", deadline, detail, _DEADLINE)
 
 
-def _dns_errors(spec: Raw, server: outcome.Server) -> Iterator[outcome.FieldError]:
+def _dns_errors(spec: Raw, server: Server) -> Iterator[FieldError]:
     """Source: validation.go validatePodDNSConfig."""
     config, path = pointer(spec, "dnsConfig"), "spec.dnsConfig"
     if text(spec, "dnsPolicy") == "None":
         if config is None:
-            yield outcome.required(path, "must provide `dnsConfig` when `dnsPolicy` is None", _RULE)
+            yield required(path, "must provide `dnsConfig` when `dnsPolicy` is None", _RULE)
             return
         if not config.get("nameservers"):
             detail = "must provide at least one DNS nameserver when `dnsPolicy` is None"
-            yield outcome.required(f"{path}.nameservers", detail, _RULE)
+            yield required(f"{path}.nameservers", detail, _RULE)
             return
     servers, searches = texts(config or {}, "nameservers"), texts(config or {}, "searches")
     if len(servers) > _SERVERS:
-        yield outcome.invalid(f"{path}.nameservers", servers, f"must not have more than {_SERVERS} nameservers", _RULE)
+        yield invalid(f"{path}.nameservers", servers, f"must not have more than {_SERVERS} nameservers", _RULE)
     for index, address in enumerate(servers):
         item_path = f"{path}.nameservers[{index}]"
-        yield from (outcome.invalid(item_path, address, fault, _RULE) for fault in address_faults(address, server))
+        yield from (invalid(item_path, address, fault, _RULE) for fault in address_faults(address, server))
     yield from _search_errors(searches, f"{path}.searches", relaxed=server.is_enabled("RelaxedDNSSearchValidation"))
     for index, option in enumerate(items(config or {}, "options")):
         if not text(option, "name"):
-            yield outcome.required(f"{path}.options[{index}]", "must not be empty", _RULE)
+            yield required(f"{path}.options[{index}]", "must not be empty", _RULE)
 
 
-def _search_errors(searches: list[str], path: str, *, relaxed: bool) -> Iterator[outcome.FieldError]:
+def _search_errors(searches: list[str], path: str, *, relaxed: bool) -> Iterator[FieldError]:
     if len(searches) > _SEARCHES:
-        yield outcome.invalid(path, searches, f"must not have more than {_SEARCHES} search paths", _RULE)
+        yield invalid(path, searches, f"must not have more than {_SEARCHES} search paths", _RULE)
     if len(" ".join(searches)) > _SEARCH_CHARACTERS:
         detail = f"must not have more than {_SEARCH_CHARACTERS} characters (including spaces) in the search list"
-        yield outcome.invalid(path, searches, detail, _RULE)
+        yield invalid(path, searches, detail, _RULE)
     for index, search in enumerate(searches):
         if relaxed and search == ".":
             continue
         domain = search.removesuffix(".")
         faults = _underscored_faults(domain) if relaxed else subdomain_faults(domain)
-        yield from (outcome.invalid(f"{path}[{index}]", domain, fault, _RULE) for fault in faults)
+        yield from (invalid(f"{path}[{index}]", domain, fault, _RULE) for fault in faults)
 
 
 def _underscored_faults(domain: str) -> Iterator[str]:
@@ -123,33 +134,29 @@ def _underscored_faults(domain: str) -> Iterator[str]:
         yield _UNDERSCORED_RULE
 
 
-def _name_errors(spec: Raw, server: outcome.Server) -> Iterator[outcome.FieldError]:
+def _name_errors(spec: Raw, server: Server) -> Iterator[FieldError]:
     account = text(spec, "serviceAccountName") or text(spec, "serviceAccount")
     named = {
         "serviceAccountName": account,
         **{key: text(spec, key) for key in ("nodeName", "priorityClassName", "runtimeClassName")},
     }
     for key, name in named.items():
-        yield from (
-            outcome.invalid(f"spec.{key}", name, fault, _NAME) for fault in (subdomain_faults(name) if name else ())
-        )
+        yield from (invalid(f"spec.{key}", name, fault, _NAME) for fault in (subdomain_faults(name) if name else ()))
     for key in ("hostname", "subdomain"):
         name = text(spec, key)
-        yield from (
-            outcome.invalid(f"spec.{key}", name, fault, _NAME) for fault in (label_faults(name) if name else ())
-        )
+        yield from (invalid(f"spec.{key}", name, fault, _NAME) for fault in (label_faults(name) if name else ()))
     override, path = spec.get("hostnameOverride"), "spec.hostnameOverride"
     if isinstance(override, str) and server.is_enabled("HostnameOverride"):
         if spec.get("setHostnameAsFQDN") is True:
-            yield outcome.forbidden(path, "may not be specified when setHostnameAsFQDN is true", _NAME)
+            yield forbidden(path, "may not be specified when setHostnameAsFQDN is true", _NAME)
         if spec.get("hostNetwork") is True:
-            yield outcome.forbidden(path, "may not be specified when hostNetwork is true", _NAME)
+            yield forbidden(path, "may not be specified when hostNetwork is true", _NAME)
         if len(override) > _HOST_NAME:
-            yield outcome.too_long(path, _HOST_NAME, _NAME)
-        yield from (outcome.invalid(path, override, fault, _NAME) for fault in subdomain_faults(override))
+            yield too_long(path, _HOST_NAME, _NAME)
+        yield from (invalid(path, override, fault, _NAME) for fault in subdomain_faults(override))
 
 
-def annotation_errors(metadata: Raw, spec: Raw, path: str) -> Iterator[outcome.FieldError]:
+def annotation_errors(metadata: Raw, spec: Raw, path: str) -> Iterator[FieldError]:
     """Of annotations with a meaning; those for tolerations are taken as valid.
 
     Source: validation.go ValidatePodSpecificAnnotations.
@@ -157,10 +164,10 @@ def annotation_errors(metadata: Raw, spec: Raw, path: str) -> Iterator[outcome.F
     annotations = {key: value for key, value in mapping(metadata, "annotations").items() if isinstance(value, str)}
     if MIRROR in annotations and not text(spec, "nodeName"):
         detail = "must set spec.nodeName if mirror pod annotation is set"
-        yield outcome.invalid(f"{path}[{MIRROR}]", annotations[MIRROR], detail, _RULE)
+        yield invalid(f"{path}[{MIRROR}]", annotations[MIRROR], detail, _RULE)
     cost = annotations.get(_DELETION_COST)
     if cost is not None and not _is_cost(cost):
-        yield outcome.invalid(f"{path}[{_DELETION_COST}]", cost, "must be a 32bit integer", _RULE)
+        yield invalid(f"{path}[{_DELETION_COST}]", cost, "must be a 32bit integer", _RULE)
     for key, value in annotations.items():
         if key == security_structure.SECCOMP_OF_POD or key.startswith(security_structure.SECCOMP):
             yield from _seccomp_errors(value, f"{path}.{key}")
@@ -173,31 +180,31 @@ def _is_cost(value: str) -> bool:
     return bool(re.fullmatch(r"0|[1-9][0-9]*|-[0-9]+", value)) and -(2**31) <= int(value) < 2**31
 
 
-def _seccomp_errors(profile: str, path: str) -> Iterator[outcome.FieldError]:
+def _seccomp_errors(profile: str, path: str) -> Iterator[FieldError]:
     if profile in {"runtime/default", "docker/default", "unconfined"}:
         return
     if profile.startswith("localhost/"):
         yield from descending_errors(profile.removeprefix("localhost/"), path, _RULE)
     else:
-        yield outcome.invalid(path, profile, "must be a valid seccomp profile", _RULE)
+        yield invalid(path, profile, "must be a valid seccomp profile", _RULE)
 
 
-def _app_armor_errors(key: str, profile: str, spec: Raw, path: str) -> Iterator[outcome.FieldError]:
+def _app_armor_errors(key: str, profile: str, spec: Raw, path: str) -> Iterator[FieldError]:
     """Source: validation.go ValidateAppArmorPodAnnotations."""
     name = key.removeprefix(security_structure.APP_ARMOR)
     containers = (
         item for kind in ("initContainers", "containers", "ephemeralContainers") for item in items(spec, kind)
     )
     if all(text(container, "name") != name for container in containers):
-        yield outcome.invalid(f"{path}[{key}]", name, "container not found", _RULE)
+        yield invalid(f"{path}[{key}]", name, "container not found", _RULE)
     if profile not in {"", "runtime/default", "unconfined"} and not profile.startswith("localhost/"):
-        yield outcome.invalid(f"{path}[{key}]", profile, f'invalid AppArmor profile name: "{profile}"', _RULE)
+        yield invalid(f"{path}[{key}]", profile, f'invalid AppArmor profile name: "{profile}"', _RULE)
 
 
-def creation_errors(spec: Raw) -> Iterator[outcome.FieldError]:
+def creation_errors(spec: Raw) -> Iterator[FieldError]:
     """Of a pod that is created, not of a template. Source: validation.go ValidatePodCreate."""
     if text(spec, "nodeName") and items(spec, "schedulingGates"):
-        yield outcome.forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared", _RULE)
+        yield forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared", _RULE)
 
 
 def whole_containers(spec: Raw) -> Mapping[str, Raw]:
@@ -226,7 +233,7 @@ _NOT_EPHEMERAL = (
 )
 
 
-def pod_errors(raw: Raw, server: outcome.Server) -> tuple[outcome.FieldError, ...]:
+def pod_errors(raw: Raw, server: Server) -> tuple[FieldError, ...]:
     """Return what validation finds in a pod as sent beside resources."""
     spec, metadata = mapping(raw, "spec"), mapping(raw, "metadata")
     name = text(metadata, "name")
@@ -240,8 +247,8 @@ def pod_errors(raw: Raw, server: outcome.Server) -> tuple[outcome.FieldError, ..
 
 
 def spec_errors(
-    spec: Raw, server: outcome.Server, *, pod: bool = False, name: str = "", labels: Raw | None = None
-) -> Iterator[outcome.FieldError]:
+    spec: Raw, server: Server, *, pod: bool = False, name: str = "", labels: Raw | None = None
+) -> Iterator[FieldError]:
     """Of a pod's spec, or with ``pod`` False a template's. ``name``, ``labels``: the pod's, as far as known.
 
     Source: validation.go ValidatePodSpec.
@@ -250,7 +257,7 @@ def spec_errors(
     yield from errors
     containers = whole_containers(spec)
     if not items(spec, "containers"):
-        yield outcome.required("spec.containers", rule=_CONTAINERS)
+        yield required("spec.containers", rule=_CONTAINERS)
     yield from _pod_name_errors(spec)
     for path, container in containers.items():
         yield from _container_errors(container, path, spec, volumes, server)
@@ -263,47 +270,45 @@ def spec_errors(
     yield from container_structure.file_volume_errors(spec, containers, server)
 
 
-def _pod_name_errors(spec: Raw) -> Iterator[outcome.FieldError]:
+def _pod_name_errors(spec: Raw) -> Iterator[FieldError]:
     """A container's name is taken once; none is a name, too, except of init containers."""
     names: set[str] = set()
     for kind in ("containers", "initContainers", "ephemeralContainers"):
         for index, container in enumerate(items(spec, kind)):
             path, name = f"spec.{kind}[{index}].name", text(container, "name")
             if name in names:
-                yield outcome.duplicate(path, name, _CONTAINERS)
+                yield duplicate(path, name, _CONTAINERS)
             if name or kind != "initContainers":
                 names.add(name)
 
 
 def _container_errors(
-    container: Raw, path: str, spec: Raw, volumes: Mapping[str, Raw], server: outcome.Server
-) -> Iterator[outcome.FieldError]:
+    container: Raw, path: str, spec: Raw, volumes: Mapping[str, Raw], server: Server
+) -> Iterator[FieldError]:
     """Source: validation.go validateContainerCommon."""
     name = text(container, "name")
     if not name:
-        yield outcome.required(f"{path}.name", rule=_POD_NAME)
+        yield required(f"{path}.name", rule=_POD_NAME)
     else:
-        yield from (outcome.invalid(f"{path}.name", name, fault, _POD_NAME) for fault in label_faults(name))
+        yield from (invalid(f"{path}.name", name, fault, _POD_NAME) for fault in label_faults(name))
     if not text(container, "image"):
-        yield outcome.required(f"{path}.image", rule=_IMAGE)
+        yield required(f"{path}.image", rule=_IMAGE)
     for key, choices, in_order in (("terminationMessagePolicy", _MESSAGES, True), ("imagePullPolicy", _PULLS, False)):
         chosen = text(container, key)
         if chosen and chosen not in choices:
             shown = ("File", "FallbackToLogsOnError") if key == "terminationMessagePolicy" else choices
-            yield outcome.not_supported(f"{path}.{key}", chosen, shown, _POD_CHOICE, in_order=in_order)
+            yield not_supported(f"{path}.{key}", chosen, shown, _POD_CHOICE, in_order=in_order)
     yield from container_structure.env_errors(container, path, server)
     yield from container_structure.mount_errors(container, path, volumes)
     host_users = spec.get("hostUsers") is not False
     yield from security_structure.container_security_errors(container, path, host_users=host_users)
 
 
-def _kind_errors(
-    container: Raw, path: str, spec: Raw, server: outcome.Server, *, pod: bool
-) -> Iterator[outcome.FieldError]:
+def _kind_errors(container: Raw, path: str, spec: Raw, server: Server, *, pod: bool) -> Iterator[FieldError]:
     """Source: validation.go validateContainers, validateInitContainers, validateEphemeralContainers."""
     image, kind = text(container, "image"), path.removeprefix("spec.").partition("[")[0]
     if image != image.strip() and (pod or kind == "ephemeralContainers"):
-        yield outcome.invalid(f"{path}.image", image, "must not have leading or trailing whitespace", _IMAGE)
+        yield invalid(f"{path}.image", image, "must not have leading or trailing whitespace", _IMAGE)
     if kind == "ephemeralContainers":
         yield from _ephemeral_errors(container, path, spec)
         return
@@ -312,7 +317,7 @@ def _kind_errors(
         for key in _LASTING:
             if pointer(container, key) is not None:
                 text_ = "may not be set for init containers without restartPolicy=Always"
-                yield outcome.forbidden(f"{path}.{key}", text_, "validation/probe")
+                yield forbidden(f"{path}.{key}", text_, "validation/probe")
     else:
         yield from container_structure.probe_errors(container, path, spec, server, pod=pod)
     if rules and kind == "initContainers":
@@ -321,46 +326,46 @@ def _kind_errors(
         yield from _restart_errors(container, path, server)
 
 
-def _ephemeral_errors(container: Raw, path: str, spec: Raw) -> Iterator[outcome.FieldError]:
+def _ephemeral_errors(container: Raw, path: str, spec: Raw) -> Iterator[FieldError]:
     detail = "cannot be set for an Ephemeral Container"
     for key in _NOT_EPHEMERAL:
         if container.get(key) is not None and container.get(key) != []:
-            yield outcome.forbidden(f"{path}.{key}", detail, _EPHEMERAL)
+            yield forbidden(f"{path}.{key}", detail, _EPHEMERAL)
     for index, mount in enumerate(items(container, "volumeMounts")):
         for key in ("subPath", "subPathExpr"):
             if text(mount, key):
-                yield outcome.forbidden(f"{path}.volumeMounts[{index}].{key}", detail, _EPHEMERAL)
+                yield forbidden(f"{path}.volumeMounts[{index}].{key}", detail, _EPHEMERAL)
     target = text(container, "targetContainerName")
     others = {text(item, "name") for key in ("containers", "initContainers") for item in items(spec, key)}
     if target and target not in others:
-        yield outcome.not_found(f"{path}.targetContainerName", target, rule=_EPHEMERAL)
+        yield not_found(f"{path}.targetContainerName", target, rule=_EPHEMERAL)
 
 
-def _init_restart_errors(container: Raw, path: str, server: outcome.Server) -> Iterator[outcome.FieldError]:
+def _init_restart_errors(container: Raw, path: str, server: Server) -> Iterator[FieldError]:
     """Source: validation.go validateInitContainerRestartPolicy."""
     policy, rules = container.get("restartPolicy"), items(container, "restartPolicyRules")
     if policy is None:
         if rules:
-            yield outcome.required(f"{path}.restartPolicy", _WITHOUT, _POD_CHOICE)
+            yield required(f"{path}.restartPolicy", _WITHOUT, _POD_CHOICE)
     elif policy == "Always" and not server.is_enabled("RestartAllContainersOnContainerExits"):
         if rules:
             detail = "restartPolicyRules are not allowed for init containers with restart policy Always"
-            yield outcome.forbidden(f"{path}.restartPolicyRules", detail, _POD_CHOICE)
+            yield forbidden(f"{path}.restartPolicyRules", detail, _POD_CHOICE)
     else:
         yield from _restart_errors(container, path, server)
 
 
-def _restart_errors(container: Raw, path: str, server: outcome.Server) -> Iterator[outcome.FieldError]:
+def _restart_errors(container: Raw, path: str, server: Server) -> Iterator[FieldError]:
     """Source: validation.go validateContainerRestartPolicy."""
     policy, rules = container.get("restartPolicy"), items(container, "restartPolicyRules")
     item_path = f"{path}.restartPolicy"
     if policy is None:
         if rules:
-            yield outcome.required(item_path, _WITHOUT, _POD_CHOICE)
+            yield required(item_path, _WITHOUT, _POD_CHOICE)
     elif isinstance(policy, str) and policy not in _POLICIES:
-        yield outcome.not_supported(item_path, policy, _POLICIES, _POD_CHOICE)
+        yield not_supported(item_path, policy, _POLICIES, _POD_CHOICE)
     if len(rules) > _RULES:
-        yield outcome.too_many(f"{path}.restartPolicyRules", len(rules), _RULES, _POD_CHOICE)
+        yield too_many(f"{path}.restartPolicyRules", len(rules), _RULES, _POD_CHOICE)
     actions = (
         ("Restart", "RestartAllContainers")
         if server.is_enabled("RestartAllContainersOnContainerExits")
@@ -369,14 +374,14 @@ def _restart_errors(container: Raw, path: str, server: outcome.Server) -> Iterat
     for index, rule in enumerate(rules):
         item_path, codes = f"{path}.restartPolicyRules[{index}]", pointer(rule, "exitCodes")
         if text(rule, "action") not in actions:
-            yield outcome.not_supported(f"{item_path}.action", text(rule, "action"), actions, _POD_CHOICE)
+            yield not_supported(f"{item_path}.action", text(rule, "action"), actions, _POD_CHOICE)
         if codes is None:
-            yield outcome.required(f"{item_path}.exitCodes", "must be specified", _POD_CHOICE)
+            yield required(f"{item_path}.exitCodes", "must be specified", _POD_CHOICE)
             continue
         if text(codes, "operator") not in {"In", "NotIn"}:
-            yield outcome.not_supported(
+            yield not_supported(
                 f"{item_path}.exitCodes.operator", text(codes, "operator"), ("In", "NotIn"), _POD_CHOICE
             )
         values = codes.get("values")
         if isinstance(values, list) and len(values) > _EXIT_CODES:
-            yield outcome.too_many(f"{item_path}.exitCodes.values", len(values), _EXIT_CODES, _POD_CHOICE)
+            yield too_many(f"{item_path}.exitCodes.values", len(values), _EXIT_CODES, _POD_CHOICE)

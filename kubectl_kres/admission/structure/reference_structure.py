@@ -1,7 +1,4 @@
-"""Validation of references to fields, resources, keys and files in variables and volumes.
-
-What validation finds in the ports of containers: numbers, names, protocols, and ports of the host taken twice.
-"""
+"""Validation of what a container refers to: fields, resources, keys and files in variables and volumes; its ports."""
 
 from __future__ import annotations
 
@@ -9,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.admission.base import resource_names
-from kubectl_kres.admission.base.outcome import FieldError, Server, duplicate, invalid, not_supported, number, required
+from kubectl_kres.admission.base.field_errors import FieldError, duplicate, invalid, not_supported, number, required
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.text_rules import backstep_errors, key_faults, variable_faults
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.objects import Raw, items, text

@@ -6,8 +6,17 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.admission.base import outcome
+from kubectl_kres.admission.base.field_errors import (
+    FieldError,
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    number,
+    required,
+)
 from kubectl_kres.admission.base.resource_names import label_faults, subdomain_faults
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.structure.metadata_structure import metadata_errors
 from kubectl_kres.admission.structure.pod_warnings import address_notices
 from kubectl_kres.admission.structure.reference_structure import PROTOCOLS, name_faults, number_faults
@@ -20,7 +29,7 @@ _HINTS = "service.kubernetes.io/topology-aware-hints"
 _TOPOLOGY = "service.kubernetes.io/topology-mode"
 
 
-def service_errors(raw: Raw, server: outcome.Server) -> Iterator[outcome.FieldError]:
+def service_errors(raw: Raw, server: Server) -> Iterator[FieldError]:
     """Addresses, sources and traffic policies are taken as valid. Source: validation.go validateService."""
     result = raw.get("spec")
     spec: Raw = result if isinstance(result, Mapping) else {}
@@ -33,67 +42,63 @@ def service_errors(raw: Raw, server: outcome.Server) -> Iterator[outcome.FieldEr
         yield allocated[0]
         return
     if kind not in _TYPES:
-        yield outcome.not_supported("spec.type", kind, _TYPES, _RULE)
+        yield not_supported("spec.type", kind, _TYPES, _RULE)
     affinity = spec.get("sessionAffinity")
     if affinity and affinity not in _AFFINITIES:
-        yield outcome.not_supported("spec.sessionAffinity", str(affinity), _AFFINITIES, _RULE)
+        yield not_supported("spec.sessionAffinity", str(affinity), _AFFINITIES, _RULE)
     yield from _type_errors(spec, kind, ports)
     names: set[str] = set()
     for index, port in enumerate(ports):
         yield from _port_errors(port, f"spec.ports[{index}]", names, several=len(ports) > 1)
         if kind == "ClusterIP" and port.get("nodePort"):
-            yield outcome.forbidden(
-                f"spec.ports[{index}].nodePort", "may not be used when `type` is 'ClusterIP'", _RULE
-            )
+            yield forbidden(f"spec.ports[{index}].nodePort", "may not be used when `type` is 'ClusterIP'", _RULE)
     yield from _duplicate_port_errors(ports)
 
 
-def _type_errors(spec: Raw, kind: str, ports: Sequence[Raw]) -> Iterator[outcome.FieldError]:
+def _type_errors(spec: Raw, kind: str, ports: Sequence[Raw]) -> Iterator[FieldError]:
     headless = spec.get("clusterIP") == "None"
     if not ports and not headless and kind != "ExternalName":
-        yield outcome.required("spec.ports", rule=_RULE)
+        yield required("spec.ports", rule=_RULE)
     if headless and kind in {"LoadBalancer", "NodePort"}:
-        yield outcome.invalid("spec.clusterIPs[0]", "None", f"may not be set to 'None' for {kind} services", _RULE)
+        yield invalid("spec.clusterIPs[0]", "None", f"may not be set to 'None' for {kind} services", _RULE)
     if kind == "ExternalName":
         name = str(spec.get("externalName") or "").removesuffix(".")
         if not name:
-            yield outcome.required("spec.externalName", rule=_RULE)
-        yield from (
-            outcome.invalid("spec.externalName", name, fault, _RULE) for fault in subdomain_faults(name) if name
-        )
+            yield required("spec.externalName", rule=_RULE)
+        yield from (invalid("spec.externalName", name, fault, _RULE) for fault in subdomain_faults(name) if name)
         if spec.get("clusterIP") or spec.get("clusterIPs"):
-            yield outcome.forbidden("spec.clusterIPs", "may not be set for ExternalName services", _RULE)
+            yield forbidden("spec.clusterIPs", "may not be set for ExternalName services", _RULE)
     for key in ("allocateLoadBalancerNodePorts", "loadBalancerClass"):
         if spec.get(key) is not None and kind != "LoadBalancer":
-            yield outcome.forbidden(f"spec.{key}", "may only be used when `type` is 'LoadBalancer'", _RULE)
+            yield forbidden(f"spec.{key}", "may only be used when `type` is 'LoadBalancer'", _RULE)
     policy = spec.get("externalTrafficPolicy")
     if policy and kind not in {"LoadBalancer", "NodePort"} and not spec.get("externalIPs"):
         text = "may only be set for externally-accessible services"
-        yield outcome.invalid("spec.externalTrafficPolicy", str(policy), text, _RULE, typed=True)
+        yield invalid("spec.externalTrafficPolicy", str(policy), text, _RULE, typed=True)
 
 
-def _port_errors(port: Raw, path: str, names: set[str], *, several: bool) -> Iterator[outcome.FieldError]:
+def _port_errors(port: Raw, path: str, names: set[str], *, several: bool) -> Iterator[FieldError]:
     """Take the port's name into ``names``. Source: validation.go validateServicePort."""
     name, port_number, target, protocol = (port.get(key) for key in ("name", "port", "targetPort", "protocol"))
     if name:
-        yield from (outcome.invalid(f"{path}.name", name, fault, _RULE) for fault in label_faults(str(name)))
+        yield from (invalid(f"{path}.name", name, fault, _RULE) for fault in label_faults(str(name)))
         if name in names:
-            yield outcome.duplicate(f"{path}.name", str(name), _RULE)
+            yield duplicate(f"{path}.name", str(name), _RULE)
         names.add(str(name))
     elif several:
-        yield outcome.required(f"{path}.name", rule=_RULE)
+        yield required(f"{path}.name", rule=_RULE)
     port_number = port_number if isinstance(port_number, int) else 0
-    yield from (outcome.number(f"{path}.port", port_number, fault, _RULE) for fault in number_faults(port_number))
+    yield from (number(f"{path}.port", port_number, fault, _RULE) for fault in number_faults(port_number))
     if protocol and protocol not in PROTOCOLS:
-        yield outcome.not_supported(f"{path}.protocol", str(protocol), PROTOCOLS, _RULE)
+        yield not_supported(f"{path}.protocol", str(protocol), PROTOCOLS, _RULE)
     target = target or port_number
     if isinstance(target, str):
-        yield from (outcome.invalid(f"{path}.targetPort", target, fault, _RULE) for fault in name_faults(target))
+        yield from (invalid(f"{path}.targetPort", target, fault, _RULE) for fault in name_faults(target))
     elif isinstance(target, int):
-        yield from (outcome.number(f"{path}.targetPort", target, fault, _RULE) for fault in number_faults(target))
+        yield from (number(f"{path}.targetPort", target, fault, _RULE) for fault in number_faults(target))
 
 
-def _duplicate_port_errors(ports: Sequence[Raw]) -> Iterator[outcome.FieldError]:
+def _duplicate_port_errors(ports: Sequence[Raw]) -> Iterator[FieldError]:
     """Yield the same number under the same protocol. What is shown of the port is the server's internal type."""
     taken: set[tuple[str, str, Any]] = set()
     for index, port in enumerate(ports):
@@ -107,7 +112,7 @@ def _duplicate_port_errors(ports: Sequence[Raw]) -> Iterator[outcome.FieldError]
             taken.add((key, protocol, value))
 
 
-def _allocated_twice(ports: Sequence[Raw]) -> Iterator[outcome.FieldError]:
+def _allocated_twice(ports: Sequence[Raw]) -> Iterator[FieldError]:
     """Yield the faults of node ports: a number of the nodes serves one port. Source: registry/core/service/storage
     alloc.go allocNodePorts.
     """
@@ -115,23 +120,21 @@ def _allocated_twice(ports: Sequence[Raw]) -> Iterator[outcome.FieldError]:
     for index, port in enumerate(ports):
         wanted_count, port_number = int(port.get("nodePort") or 0), port.get("port")
         if wanted_count and allocated.get(port_number) != wanted_count and wanted_count in allocated.values():
-            yield outcome.number(
-                f"spec.ports[{index}].nodePort", wanted_count, "provided port is already allocated", _RULE
-            )
+            yield number(f"spec.ports[{index}].nodePort", wanted_count, "provided port is already allocated", _RULE)
         if wanted_count:
             allocated[port_number] = wanted_count
 
 
-def _build_duplicate_error(path: str, key: str, protocol: str, value: Any) -> outcome.FieldError:
+def _build_duplicate_error(path: str, key: str, protocol: str, value: Any) -> FieldError:
     if key == "nodePort":
         shown, path = str(value), f"{path}.nodePort"
     else:
         inner = {"Name": "", "Protocol": protocol, "AppProtocol": None, "Port": value, "TargetPort": 0, "NodePort": 0}
         shown = json.dumps(inner, separators=(",", ":"))
-    return outcome.FieldError(path, "FieldValueDuplicate", f"Duplicate value: {shown}", _RULE)
+    return FieldError(path, "FieldValueDuplicate", f"Duplicate value: {shown}", _RULE)
 
 
-def service_notices(raw: Raw, server: outcome.Server) -> Iterator[str]:
+def service_notices(raw: Raw, server: Server) -> Iterator[str]:
     """Yield the Warning headers for a Service. Source: pkg/api/service/warnings.go GetWarningsForService."""
     metadata, result = raw.get("metadata"), raw.get("spec")
     spec: Raw = result if isinstance(result, Mapping) else {}

@@ -1,8 +1,5 @@
-"""Validation of the volumes of a pod.
-
-What validation finds in the spec of a PersistentVolumeClaim as sent, beside its size.
-
-What validation finds in the projected sources that servers keep from 1.37 on: trust bundles and pod certificates.
+"""Validation of volumes, of their projected sources, and of the spec of a PersistentVolumeClaim as sent, beside its
+size.
 
 Names of signers, selectors and annotations are taken as valid where they are there.
 """
@@ -12,9 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from kubectl_kres.admission.base import outcome
 from kubectl_kres.admission.base.draft import fraction, parse_list
+from kubectl_kres.admission.base.field_errors import (
+    FieldError,
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    number,
+    required,
+    too_long,
+)
 from kubectl_kres.admission.base.resource_names import label_faults, subdomain_faults
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.text_rules import backstep_errors, descending_errors, local_errors
 from kubectl_kres.admission.decoding import GATED_SOURCES
 from kubectl_kres.admission.structure import reference_structure as references
@@ -29,47 +36,45 @@ _ALONE = "ReadWriteOncePod"
 _RULE = "validation/claim"
 
 
-def claim_errors(spec: Raw, server: outcome.Server, path: str = "spec") -> Iterator[outcome.FieldError]:
+def claim_errors(spec: Raw, server: Server, path: str = "spec") -> Iterator[FieldError]:
     """Source: validation.go ValidatePersistentVolumeClaimSpec; what another kind of source holds is taken as valid."""
     yield from _volume_mode_errors(spec.get("accessModes"), f"{path}.accessModes")
     mode = spec.get("volumeMode")
     if isinstance(mode, str) and mode not in {"Block", "Filesystem"}:
-        yield outcome.not_supported(f"{path}.volumeMode", mode, ("Block", "Filesystem"), _RULE)
+        yield not_supported(f"{path}.volumeMode", mode, ("Block", "Filesystem"), _RULE)
     yield from selector_errors(pointer(spec, "selector"), f"{path}.selector", _RULE)
     yield from _data_source_errors(spec, path)
     for key in ("storageClassName", "volumeAttributesClassName"):
         name = spec.get(key)
         if isinstance(name, str) and name and (key == "storageClassName" or server.is_enabled("VolumeAttributesClass")):
-            yield from (outcome.invalid(f"{path}.{key}", name, fault, _RULE) for fault in subdomain_faults(name))
+            yield from (invalid(f"{path}.{key}", name, fault, _RULE) for fault in subdomain_faults(name))
 
 
-def _data_source_errors(spec: Raw, path: str) -> Iterator[outcome.FieldError]:
+def _data_source_errors(spec: Raw, path: str) -> Iterator[FieldError]:
     """Of what a claim begins with. Source: validation.go validateDataSource, validateDataSourceRef."""
     old, new = pointer(spec, "dataSource"), pointer(spec, "dataSourceRef")
     for key, source in (("dataSource", old), ("dataSourceRef", new)):
         if source is None:
             continue
         group, kind = text(source, "apiGroup"), text(source, "kind")
-        yield from (
-            outcome.required(f"{path}.{key}.{name}", rule=_RULE) for name in ("name", "kind") if not text(source, name)
-        )
+        yield from (required(f"{path}.{key}.{name}", rule=_RULE) for name in ("name", "kind") if not text(source, name))
         if not group and kind != "PersistentVolumeClaim":
             detail = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
-            yield outcome.invalid(f"{path}.{key}", kind, detail, _RULE)
+            yield invalid(f"{path}.{key}", kind, detail, _RULE)
         faults = subdomain_faults(group) if group else ()
-        yield from (outcome.invalid(f"{path}.{key}.apiGroup", group, fault, _RULE) for fault in faults)
+        yield from (invalid(f"{path}.{key}.apiGroup", group, fault, _RULE) for fault in faults)
 
 
-def size_errors(size: Quantity | None, path: str = "spec") -> Iterator[outcome.FieldError]:
+def size_errors(size: Quantity | None, path: str = "spec") -> Iterator[FieldError]:
     """Of what is requested of ``storage``; None: nothing. Source: validation.go ValidatePersistentVolumeClaimSpec."""
     item_path, rule = f"{path}.resources[storage]", "validation/claim-size"
     if size is None:
-        yield outcome.required(item_path, rule=rule, resource="storage")
+        yield required(item_path, rule=rule, resource="storage")
     elif size.nano <= 0:
-        yield outcome.invalid(item_path, size, "must be greater than zero", rule)
+        yield invalid(item_path, size, "must be greater than zero", rule)
 
 
-def template_errors(raw: Raw, server: outcome.Server) -> Iterator[outcome.FieldError]:
+def template_errors(raw: Raw, server: Server) -> Iterator[FieldError]:
     """Of the claims that a StatefulSet makes. Source: apps/validation validateVolumeClaimTemplates."""
     for index, inner in _templates(raw):
         path = f"spec.volumeClaimTemplates[{index}].spec"
@@ -97,13 +102,13 @@ def _templates(raw: Raw) -> Iterator[tuple[int, Raw]]:
         yield index, inner if isinstance(inner, Mapping) else {}
 
 
-def _volume_mode_errors(modes: Any, path: str) -> Iterator[outcome.FieldError]:
+def _volume_mode_errors(modes: Any, path: str) -> Iterator[FieldError]:
     texts = [mode for mode in modes if isinstance(mode, str)] if isinstance(modes, list) else []
     if not texts:
-        yield outcome.required(path, "at least 1 access mode is required", _RULE)
-    yield from (outcome.not_supported(path, mode, _MODES, _RULE) for mode in texts if mode not in _MODES)
+        yield required(path, "at least 1 access mode is required", _RULE)
+    yield from (not_supported(path, mode, _MODES, _RULE) for mode in texts if mode not in _MODES)
     if _ALONE in texts and set(texts) & set(_MODES) - {_ALONE}:
-        yield outcome.forbidden(path, f"may not use {_ALONE} with other access modes", _RULE)
+        yield forbidden(path, f"may not use {_ALONE} with other access modes", _RULE)
 
 
 RULE = "validation/volume"
@@ -117,15 +122,13 @@ _SHORTEST, _LONGEST = 600, 2**32
 _LONGEST_DRIVER = 63
 
 
-def volume_errors(
-    spec: Raw, pod_name: str, server: outcome.Server, *, pod: bool
-) -> tuple[list[outcome.FieldError], Mapping[str, Raw]]:
+def volume_errors(spec: Raw, pod_name: str, server: Server, *, pod: bool) -> tuple[list[FieldError], Mapping[str, Raw]]:
     """Return the errors, and the volumes without any by name. ``pod_name`` is empty for a template; ``pod``: it is
     none.
 
     Source: validation.go ValidateVolumes.
     """
-    errors: list[outcome.FieldError] = []
+    errors: list[FieldError] = []
     volumes: dict[str, Raw] = {}
     listed = items(spec, "volumes")
     claim_names = {
@@ -139,26 +142,24 @@ def volume_errors(
         image = pointer(volume, "image")
         always = pod or server.has_change("validation/image-volume-of-template")
         if always and image is not None and not text(image, "reference"):
-            field_errors.append(outcome.required(f"{path}.image.reference", rule=RULE))
+            field_errors.append(required(f"{path}.image.reference", rule=RULE))
         if not name:
-            field_errors.append(outcome.required(f"{path}.name", rule=RULE))
+            field_errors.append(required(f"{path}.name", rule=RULE))
         else:
-            field_errors += [outcome.invalid(f"{path}.name", name, fault, RULE) for fault in label_faults(name)]
+            field_errors += [invalid(f"{path}.name", name, fault, RULE) for fault in label_faults(name)]
         if name in volumes:
-            field_errors.append(outcome.duplicate(f"{path}.name", name, RULE))
+            field_errors.append(duplicate(f"{path}.name", name, RULE))
         if not field_errors:
             volumes[name] = volume
         errors += field_errors
         claim = text(mapping(volume, "persistentVolumeClaim"), "claimName")
         if claim in claim_names:
             text_ = "must not reference a PVC that gets created for an ephemeral volume"
-            errors.append(outcome.invalid(f"{path}.persistentVolumeClaim.claimName", claim, text_, RULE))
+            errors.append(invalid(f"{path}.persistentVolumeClaim.claimName", claim, text_, RULE))
     return errors, volumes
 
 
-def _source_errors(
-    volume: Raw, path: str, name: str, pod_name: str, server: outcome.Server
-) -> Iterator[outcome.FieldError]:
+def _source_errors(volume: Raw, path: str, name: str, pod_name: str, server: Server) -> Iterator[FieldError]:
     """Source: validation.go validateVolumeSource; of plugins that are gone only their names are looked at."""
     first = ""
     for key, (shown, check) in _SOURCES.items():
@@ -166,58 +167,58 @@ def _source_errors(
         if source is None:
             continue
         if first and key != "emptyDir":
-            yield outcome.forbidden(f"{path}.{shown}", "may not specify more than 1 volume type", RULE)
+            yield forbidden(f"{path}.{shown}", "may not specify more than 1 volume type", RULE)
             continue
         first = key
         yield from check(source, f"{path}.{key}", server)
         if key == "ephemeral" and pod_name and name:
             claim_name = f"{pod_name}-{name}"
             for fault in subdomain_faults(claim_name):
-                yield outcome.invalid(f"{path}.name", name, f'PVC name "{claim_name}": {fault}', RULE)
+                yield invalid(f"{path}.name", name, f'PVC name "{claim_name}": {fault}', RULE)
 
 
-def _mode_errors(source: Raw, key: str, path: str) -> Iterator[outcome.FieldError]:
+def _mode_errors(source: Raw, key: str, path: str) -> Iterator[FieldError]:
     mode = integer(source, key)
     if mode is not None and not 0 <= mode <= _MOST_MODE:
         detail = "must be a number between 0 and 0777 (octal), both inclusive"
-        yield outcome.number(f"{path}.{key}", mode, detail, RULE)
+        yield number(f"{path}.{key}", mode, detail, RULE)
 
 
-def _empty_dir(source: Raw, path: str, server: outcome.Server) -> Iterator[outcome.FieldError]:
+def _empty_dir(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
     del server
     try:
         negative = from_json(source.get("sizeLimit")).nano < 0
     except QuantityError:
         return
     if negative:
-        yield outcome.forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity", RULE)
+        yield forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity", RULE)
 
 
-def _host_path(source: Raw, path: str, server: outcome.Server) -> Iterator[outcome.FieldError]:
+def _host_path(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
     del server
     item_path, kind = text(source, "path"), source.get("type")
     if not item_path:
-        yield outcome.required(f"{path}.path", rule=RULE)
+        yield required(f"{path}.path", rule=RULE)
         return
     yield from backstep_errors(item_path, f"{path}.path", RULE)
     if isinstance(kind, str) and kind not in _HOST_TYPES:
-        yield outcome.not_supported(f"{path}.type", kind, _HOST_TYPES, RULE)
+        yield not_supported(f"{path}.type", kind, _HOST_TYPES, RULE)
 
 
-def _git_repo(source: Raw, path: str, server: outcome.Server) -> Iterator[outcome.FieldError]:
+def _git_repo(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
     del server
     if not text(source, "repository"):
-        yield outcome.required(f"{path}.repository", rule=RULE)
+        yield required(f"{path}.repository", rule=RULE)
     yield from descending_errors(text(source, "directory"), f"{path}.directory", RULE)
 
 
-def _files(key: str) -> Callable[[Raw, str, outcome.Server], Iterator[outcome.FieldError]]:
+def _files(key: str) -> Callable[[Raw, str, Server], Iterator[FieldError]]:
     """Of a Secret or ConfigMap, which ``key`` names."""
 
-    def check(source: Raw, path: str, server: outcome.Server) -> Iterator[outcome.FieldError]:
+    def check(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
         del server
         if not text(source, key):
-            yield outcome.required(f"{path}.{key}", rule=RULE)
+            yield required(f"{path}.{key}", rule=RULE)
         yield from _mode_errors(source, "defaultMode", path)
         for index, item in enumerate(items(source, "items")):
             yield from _item_errors(item, f"{path}.items[{index}]")
@@ -225,31 +226,31 @@ def _files(key: str) -> Callable[[Raw, str, outcome.Server], Iterator[outcome.Fi
     return check
 
 
-def _item_errors(item: Raw, path: str) -> Iterator[outcome.FieldError]:
+def _item_errors(item: Raw, path: str) -> Iterator[FieldError]:
     """Source: validation.go validateKeyToPath."""
     for key in ("key", "path"):
         if not text(item, key):
-            yield outcome.required(f"{path}.{key}", rule=RULE)
+            yield required(f"{path}.{key}", rule=RULE)
     yield from local_errors(text(item, "path"), f"{path}.path", RULE)
     yield from _mode_errors(item, "mode", path)
 
 
-def _nfs(source: Raw, path: str, server: outcome.Server) -> Iterator[outcome.FieldError]:
+def _nfs(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
     del server
     for key in ("server", "path"):
         if not text(source, key):
-            yield outcome.required(f"{path}.{key}", rule=RULE)
+            yield required(f"{path}.{key}", rule=RULE)
     if not text(source, "path").startswith("/"):
-        yield outcome.invalid(f"{path}.path", text(source, "path"), "must be an absolute path", RULE)
+        yield invalid(f"{path}.path", text(source, "path"), "must be an absolute path", RULE)
 
 
-def _claim(source: Raw, path: str, server: outcome.Server) -> Iterator[outcome.FieldError]:
+def _claim(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
     del server
     if not text(source, "claimName"):
-        yield outcome.required(f"{path}.claimName", rule=RULE)
+        yield required(f"{path}.claimName", rule=RULE)
 
 
-def _downward(source: Raw, path: str, server: outcome.Server) -> Iterator[outcome.FieldError]:
+def _downward(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
     """The server names no place in the list."""
     del server
     yield from _mode_errors(source, "defaultMode", path)
@@ -257,26 +258,24 @@ def _downward(source: Raw, path: str, server: outcome.Server) -> Iterator[outcom
         yield from _downward_file(item, path)
 
 
-def _downward_file(item: Raw, path: str) -> Iterator[outcome.FieldError]:
+def _downward_file(item: Raw, path: str) -> Iterator[FieldError]:
     """Source: validation.go validateDownwardAPIVolumeFile."""
     if not text(item, "path"):
-        yield outcome.required(f"{path}.path", rule=RULE)
+        yield required(f"{path}.path", rule=RULE)
     yield from local_errors(text(item, "path"), f"{path}.path", RULE)
     field, resource = pointer(item, "fieldRef"), pointer(item, "resourceFieldRef")
     if field is not None:
         yield from references.field_errors(field, references.FILE_FIELDS, f"{path}.fieldRef")
         if resource is not None:
-            yield outcome.invalid(
-                path, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously", RULE
-            )
+            yield invalid(path, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously", RULE)
     elif resource is not None:
         yield from references.resource_errors(resource, f"{path}.resourceFieldRef", volume=True)
     else:
-        yield outcome.required(path, "one of fieldRef and resourceFieldRef is required", RULE)
+        yield required(path, "one of fieldRef and resourceFieldRef is required", RULE)
     yield from _mode_errors(item, "mode", path)
 
 
-def _projected_volume_errors(source: Raw, path: str, server: outcome.Server) -> Iterator[outcome.FieldError]:
+def _projected_volume_errors(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
     """Source: validation.go validateProjectionSources."""
     del server
     yield from _mode_errors(source, "defaultMode", path)
@@ -299,41 +298,39 @@ def _projected_volume_errors(source: Raw, path: str, server: outcome.Server) -> 
         # Bundles and certificates that the server does not know were dropped before.
         kinds = ("secret", "configMap", "downwardAPI", "serviceAccountToken", *GATED_SOURCES)
         if sum(pointer(part, key) is not None for key in kinds) > 1:
-            yield outcome.forbidden(item_path, "may not specify more than 1 volume type per source", RULE)
+            yield forbidden(item_path, "may not specify more than 1 volume type per source", RULE)
 
 
-def _projected_files(source: Raw, path: str, volume: str, taken: set[str]) -> Iterator[outcome.FieldError]:
+def _projected_files(source: Raw, path: str, volume: str, taken: set[str]) -> Iterator[FieldError]:
     if not text(source, "name"):
-        yield outcome.required(f"{path}.name", rule=RULE)
+        yield required(f"{path}.name", rule=RULE)
     for index, item in enumerate(items(source, "items")):
         yield from _item_errors(item, f"{path}.items[{index}]")
         yield from _taken_twice(text(item, "path"), text(source, "name"), volume, taken)
 
 
-def _taken_twice(file: str, shown: str, volume: str, taken: set[str]) -> Iterator[outcome.FieldError]:
+def _taken_twice(file: str, shown: str, volume: str, taken: set[str]) -> Iterator[FieldError]:
     """Take the file into ``taken``."""
     if file and file in taken:
-        yield outcome.invalid(volume, shown, "conflicting duplicate paths", RULE)
+        yield invalid(volume, shown, "conflicting duplicate paths", RULE)
     taken.add(file)
 
 
-def _token_errors(token: Raw, path: str, volume: str) -> Iterator[outcome.FieldError]:
+def _token_errors(token: Raw, path: str, volume: str) -> Iterator[FieldError]:
     seconds = integer(token, "expirationSeconds")
     if seconds is not None and seconds < _SHORTEST:
-        yield outcome.number(
+        yield number(
             f"{path}.expirationSeconds", seconds, "may not specify a duration less than 10 minutes", RULE
         )  # fmt: skip
     if seconds is not None and seconds > _LONGEST:
-        yield outcome.number(
-            f"{path}.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds", RULE
-        )
+        yield number(f"{path}.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds", RULE)
     if not text(token, "path"):
-        yield outcome.required(f"{volume}.path", rule=RULE)
+        yield required(f"{volume}.path", rule=RULE)
     else:
         yield from local_errors(text(token, "path"), f"{volume}.path", RULE)
 
 
-def token_errors(spec: Raw, server: outcome.Server) -> Iterator[outcome.FieldError]:
+def token_errors(spec: Raw, server: Server) -> Iterator[FieldError]:
     """Of tokens of an account that the pod does not name, where no plugin names one for it.
 
     Source: validation.go validatePodMetadataAndSpec.
@@ -348,58 +345,56 @@ def token_errors(spec: Raw, server: outcome.Server) -> Iterator[outcome.FieldErr
         for position, part in enumerate(items(mapping(volume, "projected"), "sources")):
             if pointer(part, "serviceAccountToken") is not None:
                 path = f"spec.volumes[{index}].projected.sources[{position}].serviceAccountToken"
-                yield outcome.forbidden(path, "must not be specified when serviceAccountName is not set", RULE)
+                yield forbidden(path, "must not be specified when serviceAccountName is not set", RULE)
 
 
-def _csi(source: Raw, path: str, server: outcome.Server) -> Iterator[outcome.FieldError]:
+def _csi(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
     del server
     driver, secret = text(source, "driver"), pointer(source, "nodePublishSecretRef")
     if not driver:
-        yield outcome.required(f"{path}.driver", rule=RULE)
+        yield required(f"{path}.driver", rule=RULE)
     else:
         if len(driver) > _LONGEST_DRIVER:
-            yield outcome.too_long(f"{path}.driver", _LONGEST_DRIVER, RULE)
-        yield from (
-            outcome.invalid(f"{path}.driver", driver, fault, RULE) for fault in subdomain_faults(driver.lower())
-        )
+            yield too_long(f"{path}.driver", _LONGEST_DRIVER, RULE)
+        yield from (invalid(f"{path}.driver", driver, fault, RULE) for fault in subdomain_faults(driver.lower()))
     if secret is not None:
         name = text(secret, "name")
         if not name:
-            yield outcome.required(f"{path}.nodePublishSecretRef.name", rule=RULE)
+            yield required(f"{path}.nodePublishSecretRef.name", rule=RULE)
         else:
-            yield from (outcome.invalid(f"{path}.name", name, fault, RULE) for fault in subdomain_faults(name))
+            yield from (invalid(f"{path}.name", name, fault, RULE) for fault in subdomain_faults(name))
 
 
-def _ephemeral(source: Raw, path: str, server: outcome.Server) -> Iterator[outcome.FieldError]:
+def _ephemeral(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
     template = pointer(source, "volumeClaimTemplate")
     path = f"{path}.volumeClaimTemplate"
     if template is None:
-        yield outcome.required(path, rule=RULE)
+        yield required(path, rule=RULE)
         return
     metadata, spec = mapping(template, "metadata"), mapping(template, "spec")
     yield from tag_errors(metadata, f"{path}.metadata")
     for key in metadata:
         if key not in {"annotations", "labels"} and metadata[key]:
-            yield outcome.forbidden(f"{path}.metadata.{key}", "cannot be set", RULE)
+            yield forbidden(f"{path}.metadata.{key}", "cannot be set", RULE)
     yield from claim_errors(spec, server, f"{path}.spec")
     requests = mapping(mapping(spec, "resources"), "requests")
     yield from size_errors(parse_list(requests, f"{path}.spec.resources.requests").get("storage"), f"{path}.spec")
 
 
-def _image(source: Raw, path: str, server: outcome.Server) -> Iterator[outcome.FieldError]:
+def _image(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
     del server
     policy = text(source, "pullPolicy")
     if policy and policy not in {"Always", "IfNotPresent", "Never"}:
-        yield outcome.not_supported(f"{path}.pullPolicy", policy, ("Always", "IfNotPresent", "Never"), RULE)
+        yield not_supported(f"{path}.pullPolicy", policy, ("Always", "IfNotPresent", "Never"), RULE)
 
 
-def _no_errors(source: Raw, path: str, server: outcome.Server) -> Iterator[outcome.FieldError]:
+def _no_errors(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
     del source, path, server
     yield from ()
 
 
 #: In the server's order; the first part is how an error names the source that is one too many.
-_SOURCES: Mapping[str, tuple[str, Callable[[Raw, str, outcome.Server], Iterator[outcome.FieldError]]]] = {
+_SOURCES: Mapping[str, tuple[str, Callable[[Raw, str, Server], Iterator[FieldError]]]] = {
     "emptyDir": ("emptyDir", _empty_dir),
     "hostPath": ("hostPath", _host_path),
     "gitRepo": ("gitRepo", _git_repo),
@@ -439,35 +434,35 @@ _PATHS = ("credentialBundlePath", "keyPath", "certificateChainPath")
 _PROJECTED_SOURCES_SHORTEST = 3600
 
 
-def bundle_errors(bundle: Raw, path: str) -> Iterator[outcome.FieldError]:
+def bundle_errors(bundle: Raw, path: str) -> Iterator[FieldError]:
     """Of a ``clusterTrustBundle``, without its path's own form. Source: validation.go validateProjectionSources."""
     name, signer = bundle.get("name"), bundle.get("signerName")
     if name is None and signer is None:
-        yield outcome.required(path, "either name or signerName must be specified", _PROJECTED_SOURCES_RULE)
+        yield required(path, "either name or signerName must be specified", _PROJECTED_SOURCES_RULE)
     elif name is not None and signer is None and not name:
-        yield outcome.required(f"{path}.name", "must be a valid object name", _PROJECTED_SOURCES_RULE)
+        yield required(f"{path}.name", "must be a valid object name", _PROJECTED_SOURCES_RULE)
     if not text(bundle, "path"):
-        yield outcome.required(f"{path}.path", rule=_PROJECTED_SOURCES_RULE)
+        yield required(f"{path}.path", rule=_PROJECTED_SOURCES_RULE)
 
 
-def certificate_errors(certificate: Raw, path: str) -> Iterator[outcome.FieldError]:
+def certificate_errors(certificate: Raw, path: str) -> Iterator[FieldError]:
     """Of a ``podCertificate``, without the form of its paths. Source: validation.go validateProjectionSources."""
     if not text(certificate, "signerName"):
-        yield outcome.required(f"{path}.signerName", rule=_PROJECTED_SOURCES_RULE)
+        yield required(f"{path}.signerName", rule=_PROJECTED_SOURCES_RULE)
     kind = text(certificate, "keyType")
     if kind not in _KEY_TYPES:
-        yield outcome.not_supported(f"{path}.keyType", kind, _KEY_TYPES, _PROJECTED_SOURCES_RULE, in_order=True)
+        yield not_supported(f"{path}.keyType", kind, _KEY_TYPES, _PROJECTED_SOURCES_RULE, in_order=True)
     seconds = integer(certificate, "maxExpirationSeconds")
     if seconds is not None and seconds < _PROJECTED_SOURCES_SHORTEST:
         detail = f"if provided, maxExpirationSeconds must be >= {_PROJECTED_SOURCES_SHORTEST}"
-        yield outcome.number(f"{path}.maxExpirationSeconds", seconds, detail, _PROJECTED_SOURCES_RULE)
+        yield number(f"{path}.maxExpirationSeconds", seconds, detail, _PROJECTED_SOURCES_RULE)
     if not any(text(certificate, key) for key in _PATHS):
-        yield outcome.required(
+        yield required(
             path, f"specify at least one of {', '.join(_PATHS[:2])}, and {_PATHS[2]}", _PROJECTED_SOURCES_RULE
         )
 
 
-def source_errors(part: Raw, path: str) -> Iterator[outcome.FieldError]:
+def source_errors(part: Raw, path: str) -> Iterator[FieldError]:
     """Of one entry of ``sources``."""
     bundle, certificate = pointer(part, "clusterTrustBundle"), pointer(part, "podCertificate")
     if bundle is not None:

@@ -6,13 +6,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kubectl_kres.admission.base import outcome
+from kubectl_kres.admission.base.field_errors import FieldError, forbidden, invalid, not_supported, number, required
 from kubectl_kres.admission.base.resource_names import label_faults
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.text_rules import selector_matches, shown_selector
 from kubectl_kres.admission.structure.jobs import cron_errors, job_errors, own_errors
 from kubectl_kres.admission.structure.metadata_structure import metadata_errors
 from kubectl_kres.admission.structure.placing_structure import selector_errors
+from kubectl_kres.go_text import as_json
 from kubectl_kres.model.objects import Raw, integer, items, mapping, pointer, text
+from kubectl_kres.model.workload_kinds import LASTING, POD_MAKERS, WORKLOADS
 
 _RULE_ROLLOUT = "validation/rollout"
 _ROLLING, _RECREATE, _ON_DELETE = "RollingUpdate", "Recreate", "OnDelete"
@@ -35,30 +38,12 @@ _COUNTS = {
     "DaemonSet": ("minReadySeconds", "revisionHistoryLimit"),
     "Job": _JOB,
 }
-#: Kinds whose pods go on forever, with the kind that their validation speaks of.
-_LASTING = {
-    "Deployment": "ReplicaSet",
-    "ReplicaSet": "ReplicaSet",
-    "StatefulSet": "StatefulSet",
-    "DaemonSet": "DaemonSet",
-    "ReplicationController": "ReplicationController",
-}
-#: What an empty selector is said to be invalid for.
-_SELECTING = {
-    "Deployment": "deployment",
-    "ReplicaSet": "deployment",
-    "StatefulSet": "statefulset",
-    "DaemonSet": "daemonset",
-}
-#: Kinds whose names become those of pods and their hosts.
-_NAMING = ("Deployment", "ReplicaSet", "ReplicationController", "Job", "CronJob")
-#: Where the template of a kind stands.
-_PLACES = {"CronJob": ("spec", "jobTemplate", "spec", "template"), "PodTemplate": ("template",)}
-
-
-def template_path(kind: str) -> tuple[str, ...]:
-    """Return where the template of a built-in kind stands, whether or not there is one."""
-    return _PLACES.get(kind, ("spec", "template"))
+#: The kinds whose validation is that of another one, which its words name.
+_VALIDATED_AS, _SELECTS_AS = {"Deployment": "ReplicaSet"}, {"ReplicaSet": "deployment"}
+#: Kinds with a warning for names that are no names of hosts, as pods are called after them.
+_NAMING = frozenset(POD_MAKERS) - {"StatefulSet", "DaemonSet"}
+#: Kinds whose template nobody looks at while the selector is refused.
+_SELECTOR_FIRST = frozenset(kind for kind in LASTING if WORKLOADS[kind].group == "apps") - {"DaemonSet"}
 
 
 def skips_template(raw: Raw) -> bool:
@@ -67,7 +52,7 @@ def skips_template(raw: Raw) -> bool:
     if kind == "ReplicationController":
         return spec.get("template") is None
     selector = pointer(spec, "selector")
-    return kind in {"Deployment", "ReplicaSet", "StatefulSet"} and any(selector_errors(selector, ""))
+    return kind in _SELECTOR_FIRST and any(selector_errors(selector, ""))
 
 
 def checked_spec(raw: Raw, spec: Raw) -> Raw:
@@ -86,7 +71,7 @@ def checked_spec(raw: Raw, spec: Raw) -> Raw:
     return result
 
 
-def workload_errors(raw: Raw, path: str, *, created: bool = True) -> Iterator[outcome.FieldError]:
+def workload_errors(raw: Raw, path: str, *, created: bool = True) -> Iterator[FieldError]:
     """``path`` leads to the template; ``created`` False: of an update.
 
     Source: apps/validation, batch/validation; validation.go ValidateReplicationController.
@@ -100,19 +85,15 @@ def workload_errors(raw: Raw, path: str, *, created: bool = True) -> Iterator[ou
     for key in _COUNTS.get("Job" if kind == "CronJob" else kind, ()):
         value = counted.get(key)
         if isinstance(value, int) and value < 0:
-            yield outcome.number(
-                f"{item_path}.{key}", value, "must be greater than or equal to 0", "validation/non-negative"
-            )
+            yield number(f"{item_path}.{key}", value, "must be greater than or equal to 0", "validation/non-negative")
     yield from _rollout_errors(kind, spec)
     service = text(spec, "serviceName")
     if kind == "StatefulSet" and service:
-        yield from (
-            outcome.invalid("spec.serviceName", service, fault, "validation/name") for fault in label_faults(service)
-        )
+        yield from (invalid("spec.serviceName", service, fault, "validation/name") for fault in label_faults(service))
     if kind in {"Job", "CronJob"}:
         yield from job_errors(counted, item_path)
         yield from own_errors(raw, created=created) if kind == "Job" else cron_errors(raw)
-    if kind not in _LASTING:
+    if kind not in LASTING:
         return
     if kind in {"StatefulSet", "DaemonSet"} or not skips_template(raw):
         yield from _pod_errors(kind, mapping(template, "spec"), f"{path}.spec")
@@ -135,53 +116,55 @@ def workload_warnings(raw: Raw) -> Iterator[str]:
         yield f"spec.revisionHistoryLimit: {advice}"
 
 
-def _pod_errors(kind: str, spec: Raw, path: str) -> Iterator[outcome.FieldError]:
+def _pod_errors(kind: str, spec: Raw, path: str) -> Iterator[FieldError]:
     policy = spec.get("restartPolicy") or "Always"
     if policy != "Always":
-        yield outcome.not_supported(f"{path}.restartPolicy", str(policy), ("Always",), _CHOICE)
+        yield not_supported(f"{path}.restartPolicy", str(policy), ("Always",), _CHOICE)
     if spec.get("activeDeadlineSeconds") is not None:
-        detail = f"activeDeadlineSeconds in {_LASTING[kind]} is not Supported"
-        yield outcome.forbidden(f"{path}.activeDeadlineSeconds", detail, _DEADLINE)
+        detail = f"activeDeadlineSeconds in {_VALIDATED_AS.get(kind, kind)} is not Supported"
+        yield forbidden(f"{path}.activeDeadlineSeconds", detail, _DEADLINE)
 
 
-def _selector_errors(kind: str, selector: Raw | None, metadata: Raw, path: str) -> Iterator[outcome.FieldError]:
+def _selector_errors(kind: str, selector: Raw | None, metadata: Raw, path: str) -> Iterator[FieldError]:
     if selector is None and kind != "DaemonSet":
-        yield outcome.required("spec.selector", rule=_RULE)
+        yield required("spec.selector", rule=_RULE)
     faults = [*selector_errors(selector, "spec.selector", _RULE)]
     yield from faults
     if selector is not None and not selector.get("matchLabels") and not selector.get("matchExpressions"):
-        yield outcome.invalid("spec.selector", {}, f"empty selector is invalid for {_SELECTING[kind]}", _RULE)
+        yield invalid(
+            "spec.selector", {}, f"empty selector is invalid for {_SELECTS_AS.get(kind, kind.lower())}", _RULE
+        )
     elif faults:
         if kind != "DaemonSet":
             shown = shown_selector(selector or {})
-            error = outcome.invalid("spec.selector", shown, "invalid label selector", _RULE)
+            error = invalid("spec.selector", shown, "invalid label selector", _RULE)
             whole = error.text.removesuffix(": invalid label selector")
-            yield error if kind != "StatefulSet" else outcome.FieldError(error.field, error.reason, whole, _RULE)
+            yield error if kind != "StatefulSet" else FieldError(error.field, error.reason, whole, _RULE)
     elif selector is None or not selector_matches(selector, mapping(metadata, "labels")):
         yield _label_mismatch_error(metadata, path)
 
 
-def _older_selector_errors(spec: Raw, template: Raw, path: str) -> Iterator[outcome.FieldError]:
+def _older_selector_errors(spec: Raw, template: Raw, path: str) -> Iterator[FieldError]:
     """Of a ReplicationController, which selects the labels of its template if nothing else is said."""
     if spec.get("template") is None:
-        yield outcome.required(path, rule=_RULE)
+        yield required(path, rule=_RULE)
     metadata = mapping(template, "metadata")
     selector = mapping(spec, "selector") or mapping(metadata, "labels")
     if not selector:
-        yield outcome.required("spec.selector", rule=_RULE)
+        yield required("spec.selector", rule=_RULE)
     elif spec.get("template") is not None and not selector_matches(
         {"matchLabels": selector}, mapping(metadata, "labels")
     ):
         yield _label_mismatch_error(metadata, path)
 
 
-def _label_mismatch_error(metadata: Raw, path: str) -> outcome.FieldError:
+def _label_mismatch_error(metadata: Raw, path: str) -> FieldError:
     labels: Any = metadata.get("labels")
     shown = dict(sorted(mapping(metadata, "labels").items())) if labels is not None else None
-    return outcome.invalid(f"{path}.metadata.labels", shown, "`selector` does not match template `labels`", _RULE)
+    return invalid(f"{path}.metadata.labels", shown, "`selector` does not match template `labels`", _RULE)
 
 
-def _rollout_errors(kind: str, spec: Raw) -> Iterator[outcome.FieldError]:
+def _rollout_errors(kind: str, spec: Raw) -> Iterator[FieldError]:
     """Source: apps/validation ValidateDeploymentStrategy, ValidateDaemonSetUpdateStrategy, ValidateStatefulSetSpec."""
     match kind:
         case "Deployment":
@@ -192,12 +175,12 @@ def _rollout_errors(kind: str, spec: Raw) -> Iterator[outcome.FieldError]:
             yield from _stateful_set_errors(spec)
 
 
-def _deployment_errors(spec: Raw) -> Iterator[outcome.FieldError]:
+def _deployment_errors(spec: Raw) -> Iterator[FieldError]:
     strategy, path = mapping(spec, "strategy"), "spec.strategy"
     kind, rolling = text(strategy, "type") or _ROLLING, pointer(strategy, "rollingUpdate")
     if kind == _RECREATE:
         if rolling is not None:
-            yield outcome.forbidden(
+            yield forbidden(
                 f"{path}.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'", _RULE_ROLLOUT
             )
     elif kind == _ROLLING:
@@ -216,7 +199,7 @@ def _deployment_errors(spec: Raw) -> Iterator[outcome.FieldError]:
         yield _negative(item_path, deadline)
     if (_PROGRESS if deadline is None else deadline) <= ready:
         shown_deadline = _PROGRESS if deadline is None else deadline
-        yield outcome.number(item_path, shown_deadline, "must be greater than minReadySeconds", _RULE_ROLLOUT)
+        yield number(item_path, shown_deadline, "must be greater than minReadySeconds", _RULE_ROLLOUT)
 
 
 def _internal(rolling: Raw) -> Mapping[str, Any]:
@@ -226,7 +209,7 @@ def _internal(rolling: Raw) -> Mapping[str, Any]:
     }
 
 
-def _daemon_set_errors(strategy: Raw) -> Iterator[outcome.FieldError]:
+def _daemon_set_errors(strategy: Raw) -> Iterator[FieldError]:
     path, kind = "spec.updateStrategy", text(strategy, "type") or _ROLLING
     rolling = pointer(strategy, "rollingUpdate")
     if kind == _ON_DELETE:
@@ -245,14 +228,14 @@ def _daemon_set_errors(strategy: Raw) -> Iterator[outcome.FieldError]:
     if _amount(unavailable) and _amount(surge):
         yield _not_valid(f"{item_path}.maxSurge", surge, "may not be set when maxUnavailable is non-zero")
     elif not _amount(unavailable) and not _amount(surge):
-        yield outcome.required(f"{item_path}.maxUnavailable", "cannot be 0 when maxSurge is 0", _RULE_ROLLOUT)
+        yield required(f"{item_path}.maxUnavailable", "cannot be 0 when maxSurge is 0", _RULE_ROLLOUT)
 
 
-def _stateful_set_errors(spec: Raw) -> Iterator[outcome.FieldError]:
+def _stateful_set_errors(spec: Raw) -> Iterator[FieldError]:
     order, strategy = text(spec, "podManagementPolicy"), mapping(spec, "updateStrategy")
     if order and order not in {"OrderedReady", "Parallel"}:
         detail = "must be 'OrderedReady' or 'Parallel'"
-        yield outcome.invalid("spec.podManagementPolicy", order, detail, _RULE_ROLLOUT, typed=True)
+        yield invalid("spec.podManagementPolicy", order, detail, _RULE_ROLLOUT, typed=True)
     path, kind, rolling = "spec.updateStrategy", text(strategy, "type") or _ROLLING, pointer(strategy, "rollingUpdate")
     partition = integer(rolling or {}, "partition") or 0
     unavailable = (rolling or {}).get("maxUnavailable")
@@ -260,9 +243,9 @@ def _stateful_set_errors(spec: Raw) -> Iterator[outcome.FieldError]:
     if kind == _ON_DELETE:
         if rolling is not None:
             text_ = f"only allowed for updateStrategy '{_ROLLING}'"
-            yield outcome.invalid(f"{path}.rollingUpdate", shown, text_, _RULE_ROLLOUT)
+            yield invalid(f"{path}.rollingUpdate", shown, text_, _RULE_ROLLOUT)
     elif kind != _ROLLING:
-        yield outcome.invalid(
+        yield invalid(
             path, {"Type": kind, "RollingUpdate": shown}, f"must be '{_ROLLING}' or '{_ON_DELETE}'", _RULE_ROLLOUT
         )  # fmt: skip
     else:
@@ -275,13 +258,13 @@ def _stateful_set_errors(spec: Raw) -> Iterator[outcome.FieldError]:
         policy = text(kept or {}, key) or "Retain"
         if policy not in {"Retain", "Delete"}:
             item_path = f"spec.persistentVolumeClaimRetentionPolicy.{key}"
-            yield outcome.not_supported(item_path, policy, ("Retain", "Delete"), _RULE_ROLLOUT, in_order=True)
+            yield not_supported(item_path, policy, ("Retain", "Delete"), _RULE_ROLLOUT, in_order=True)
     start = integer(mapping(spec, "ordinals"), "start") or 0
     if start < 0:
         yield _negative("spec.ordinals.start", start)
 
 
-def _unavailable_errors(value: Any, path: str) -> Iterator[outcome.FieldError]:
+def _unavailable_errors(value: Any, path: str) -> Iterator[FieldError]:
     """Source: ValidateRollingUpdateStatefulSet."""
     shares = [*_share_errors(value, path, whole=True)]
     yield from shares
@@ -294,7 +277,7 @@ def _read_rollout_value(rolling: Raw, key: str, default: Any) -> Any:
     return default if value is None else value
 
 
-def _share_errors(value: Any, path: str, *, whole: bool) -> Iterator[outcome.FieldError]:
+def _share_errors(value: Any, path: str, *, whole: bool) -> Iterator[FieldError]:
     """``whole``: a percentage may not be more than all. Source: ValidatePositiveIntOrPercent."""
     if isinstance(value, str):
         if not re.fullmatch(_PERCENT, value):
@@ -313,40 +296,38 @@ def _amount(value: Any) -> int:
     return int(value)
 
 
-def _not_valid(path: str, value: Any, detail: str) -> outcome.FieldError:
-    return outcome.FieldError(
-        path, "FieldValueInvalid", f"Invalid value: {outcome.as_json(value)}: {detail}", _RULE_ROLLOUT
-    )
+def _not_valid(path: str, value: Any, detail: str) -> FieldError:
+    return FieldError(path, "FieldValueInvalid", f"Invalid value: {as_json(value)}: {detail}", _RULE_ROLLOUT)
 
 
-def _unsupported_type_error(path: str, value: Mapping[str, Any], choices: tuple[str, ...]) -> outcome.FieldError:
+def _unsupported_type_error(path: str, value: Mapping[str, Any], choices: tuple[str, ...]) -> FieldError:
     shown = ", ".join(f'"{choice}"' for choice in choices)
-    text_ = f"Unsupported value: {outcome.as_json(value)}: supported values: {shown}"
-    return outcome.FieldError(path, "FieldValueNotSupported", text_, _RULE_ROLLOUT)
+    text_ = f"Unsupported value: {as_json(value)}: supported values: {shown}"
+    return FieldError(path, "FieldValueNotSupported", text_, _RULE_ROLLOUT)
 
 
-def _negative(path: str, value: int) -> outcome.FieldError:
-    return outcome.number(path, value, "must be greater than or equal to 0", "validation/non-negative")
+def _negative(path: str, value: int) -> FieldError:
+    return number(path, value, "must be greater than or equal to 0", "validation/non-negative")
 
 
 RULE = "validation/autoscaler"
 _OWN = "must specify at least one Object or External metric to support scaling to zero replicas"
 
 
-def autoscaler_errors(raw: Raw, server: outcome.Server) -> Iterator[outcome.FieldError]:
+def autoscaler_errors(raw: Raw, server: Server) -> Iterator[FieldError]:
     """In the server's order. Source: autoscaling/validation.go validateHorizontalPodAutoscalerSpec."""
     yield from metadata_errors(raw, server)
     spec = mapping(raw, "spec")
     minimum, maximum = integer(spec, "minReplicas"), integer(spec, "maxReplicas") or 0
     bound = 0 if server.has_change("autoscaler/scale-to-zero") else 1
     if minimum is not None and minimum < bound:
-        yield outcome.number("spec.minReplicas", minimum, f"must be greater than or equal to {bound}", RULE)
+        yield number("spec.minReplicas", minimum, f"must be greater than or equal to {bound}", RULE)
     if maximum == 0:
         detail = "" if server.has_change("autoscaler/most-required") else "must be set and greater than 0"
-        yield outcome.required("spec.maxReplicas", detail, RULE)
+        yield required("spec.maxReplicas", detail, RULE)
     elif maximum < 0:
-        yield outcome.number("spec.maxReplicas", maximum, "must be greater than or equal to 1", RULE)
+        yield number("spec.maxReplicas", maximum, "must be greater than or equal to 1", RULE)
     if minimum is not None and maximum < minimum:
-        yield outcome.number("spec.maxReplicas", maximum, "must be greater than or equal to `minReplicas`", RULE)
+        yield number("spec.maxReplicas", maximum, "must be greater than or equal to `minReplicas`", RULE)
     if minimum == 0 and not any(text(metric, "type") in {"Object", "External"} for metric in items(spec, "metrics")):
-        yield outcome.forbidden("spec.metrics", _OWN, RULE)
+        yield forbidden("spec.metrics", _OWN, RULE)
