@@ -20,13 +20,17 @@ def before_after(report: ChangeReport, width: int, *, ascii_only: bool) -> Itera
         moves = f": {change.hard_before or 'none'} -> {change.hard_after or 'none'}"
         what = f"~ {change.quota} {change.resource}{moves if change.hard_before != change.hard_after else ''}"
         yield from tone_lines("strong", wrap_text(what, width, rest="  "))
+        most = max(change.hard_before, change.hard_after, key=_nano)
         for label, used, hard in (
             ("before", change.used_before, change.hard_before),
             ("after", change.used_after, change.hard_after),
         ):
             percent = _percent(used, hard)
             tone: Tone = "bad" if percent is None or percent >= 100 else "warn" if percent >= 90 else "good"
-            drawn = fine_bar(percent, _CELLS, ascii_only=ascii_only) if hard else " " * (_CELLS + 1)
+            # On one scale, so that what grows is drawn longer: the end of the bar moves with its hard.
+            cells = max(1, _CELLS * _nano(hard) // _nano(most)) if _nano(hard) else 0
+            drawn = fine_bar(percent, cells or _CELLS, ascii_only=ascii_only) if hard else ""
+            drawn = f"{drawn:<{_CELLS + 1}}"
             text = f"{used or '?'} of {hard}{_format_spare(change)}" if hard else "no limit"
             yield [
                 ("", f"{label:<8}"),
@@ -46,6 +50,14 @@ def before_after(report: ChangeReport, width: int, *, ascii_only: bool) -> Itera
 
 def _pods(count: Count) -> str:
     return f"{count.pods} of {count.wanted}"
+
+
+def _nano(amount: str) -> int:
+    """Return the amount; 0: there is none, or nobody knows."""
+    try:
+        return parse(amount or "0").nano
+    except QuantityError:
+        return 0
 
 
 def _percent(used: str | None, hard: str | None) -> int | None:

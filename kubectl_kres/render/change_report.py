@@ -1,22 +1,14 @@
-"""The report of a change as text: worst first, without anything that stays the same.
-
-Whether the objects of files fit together, in a few lines below their list.
-
-What an upgrade of Kubernetes changes, as text: the worst first, with the change of the version behind it.
-
-What comes of it if the updater of a vertical autoscaler runs now, in a sentence and as lines.
-"""
+"""What a change comes to, as text, worst first: a simulation, objects of files together, an upgrade of Kubernetes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from msgspec.structs import replace
-
 from kubectl_kres.admission.base.versions import CHANGES
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.scheduling import no_node_lines
-from kubectl_kres.render.text.line import Line, Tone, clip_text, columns, draw, tone_lines, wrap_text
+from kubectl_kres.render.text.line import Line, Tone, clip_text, columns, draw, led_lines, tone_lines, wrap_text
+from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.headline import at_maximum
 from kubectl_kres.reports.changes.combined_answer import CombinedAnswer, ReachablePods
@@ -32,7 +24,6 @@ from kubectl_kres.reports.changes.report import (
 )
 from kubectl_kres.reports.changes.upgrade import UpgradeChange, UpgradeReport
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
-from kubectl_kres.vpa.reports.updater_run import BAD, Eviction, OutsideValue
 
 _TONES: dict[str, Tone] = {"worse": "bad", "better": "good", "other": "warn"}
 _HEADS = {"worse": "Worse", "better": "Better", "other": "Different"}
@@ -50,7 +41,7 @@ def brief(report: ChangeReport, again: Callable[[ObjectRef], str]) -> Brief:
         return Brief("bad", "refused", f": step {refused.number}: {refused.step} {refused.subject}: {refused.message}")
     tones: dict[str, Tone] = {**_TONES, "none": "good"}
     words = {"worse": "worse", "better": "better", "other": "different", "none": "no change"}
-    sentences = [evicted(step.eviction)[1] for step in report.steps if step.eviction is not None]
+    sentences = [text for step in report.steps for system in systems() if (text := system.step_sentence(step))]
     first = next((workload for effect in _HEADS for workload in report.workloads if workload.effect == effect), None)
     lacking = next(iter(lacking_nodes(report)), None)
     if lacking is not None and (first is None or first.effect != "worse"):
@@ -91,7 +82,7 @@ def change_lines(report: ChangeReport, width: int) -> Iterator[Line]:
         for step in warned:
             yield from _step(step, width)
         yield []
-    yield from _evictions(report, width)
+    yield from _steps_of_systems(report, width)
     for effect, head in _HEADS.items():
         result = [
             *(_workload(item, width) for item in report.workloads if item.effect == effect),
@@ -109,13 +100,11 @@ def change_lines(report: ChangeReport, width: int) -> Iterator[Line]:
         yield from tone_lines("quiet", wrap_text(text, width))
 
 
-def _evictions(report: ChangeReport, width: int) -> Iterator[Line]:
+def _steps_of_systems(report: ChangeReport, width: int) -> Iterator[Line]:
+    """Yield what systems say of steps of their own."""
     for step in report.steps:
-        if step.eviction is not None:
-            yield from eviction_lines(step.eviction, width, _format_ref(step.subject))
-            if step.eviction.result in BAD:
-                yield [("quiet", f"  explain vpa/{step.subject.name} says what to change")]
-            yield []
+        texts = [line for system in systems() for line in system.step_lines(step, width)]
+        yield from (*texts, []) if texts else ()
 
 
 def _format_effect_counts(report: ChangeReport) -> str:
@@ -181,8 +170,8 @@ def _workload(change: WorkloadChange, width: int) -> Iterator[Line]:
     elif change.rollout_before is not None:
         yield [("", "    its next rollout would complete")]
     reach, earlier = change.autoscaled_after, change.autoscaled_before
-    if reach is not None and (earlier is not None or reach.fits < reach.most):
-        previous = f", {earlier.fits} of {earlier.most} before" if earlier is not None else ""
+    if reach is not None and (earlier is not None or reach.fits < reach.max_replicas):
+        previous = f", {earlier.fits} of {earlier.max_replicas} before" if earlier is not None else ""
         yield from tone_lines("", wrap_text(f"{at_maximum(reach)}{previous}", width, first="    ", rest="      "))
     before = change.next_before
     if before is not None and next_answer is not None and before.admitted and next_answer.admitted:
@@ -208,8 +197,8 @@ def _on_nodes(item: NodesForChange, width: int) -> Iterator[Line]:
         yield from tone_lines(
             "quiet", wrap_text(f"not computed: {', '.join(gaps)}", width, first="    ", rest="      ")
         )
-    holder_text = item.autoscaler or "an autoscaler"
-    text = f"nodes that {holder_text} may add are not counted"
+    autoscaler = item.autoscaler or "an autoscaler"
+    text = f"nodes that {autoscaler} may add are not counted"
     yield from tone_lines("quiet", wrap_text(text, width, first="    ", rest="      "))
 
 
@@ -227,9 +216,9 @@ def nodes_text(item: NodesForChange) -> str:
 
 
 def _format_stall(rollout: NextRollout) -> str:
-    beside = f", beside {', '.join(map(str, rollout.beside))}" if rollout.beside else ""
-    verb = "would" if rollout.most == rollout.updated else "may"
-    return f"{verb} stall at {rollout.updated} of {rollout.of} updated{beside}"
+    beside = f", beside {', '.join(map(str, rollout.concurrent))}" if rollout.concurrent else ""
+    verb = "would" if rollout.best == rollout.updated else "may"
+    return f"{verb} stall at {rollout.updated} of {rollout.wanted} updated{beside}"
 
 
 def _pods(change: WorkloadChange) -> str:
@@ -270,9 +259,9 @@ def _next_pod_words(change: WorkloadChange, which: str = "") -> list[str]:
 
 
 def _count(count: Count) -> str:
-    if not count.wanted and not count.most:
+    if not count.wanted and not count.best:
         return "no pods"
-    pods = str(count.pods) if count.pods == count.most else f"{count.pods} to {count.most}"
+    pods = str(count.pods) if count.pods == count.best else f"{count.pods} to {count.best}"
     return f"{pods} of {count.wanted} {'pod' if count.wanted == 1 else 'pods'}"
 
 
@@ -280,7 +269,7 @@ def _quota(change: QuotaChange, width: int) -> Iterator[Line]:
     del width
     before = f"used {change.used_before or '?'} of {change.hard_before}" if change.hard_before else "no limit"
     after = f"used {change.used_after or '?'} of {change.hard_after}" if change.hard_after else "no limit"
-    over = f", over by {change.over}" if change.over else ""
+    over = f", over by {change.over_by}" if change.over_by else ""
     yield [
         (_TONES[change.effect], f"  {_format_ref(change.quota)}"),
         ("", f"  {change.resource}: {before} -> {after}{over}"),
@@ -300,7 +289,7 @@ def difference(report: ChangeReport) -> Iterator[str]:
         for item in change.resized:
             yield from _pair(f"{_format_ref(change.subject)} next {item.path}", item.before, item.after)
         reaches = [
-            None if autoscaled is None else f"{autoscaled.fits} of {autoscaled.most}"
+            None if autoscaled is None else f"{autoscaled.fits} of {autoscaled.max_replicas}"
             for autoscaled in (change.autoscaled_before, change.autoscaled_after)
         ]
         if reaches[0] != reaches[1]:
@@ -354,9 +343,12 @@ def _lines(combined: CombinedAnswer, width: int) -> Iterator[Line]:
     word = combined.outcome.removesuffix(AS_FAR_AS_SEEN)
     seen = " as far as seen" if combined.outcome != word else ""
     head = {"admitted": "all of it fits", "partly": "not all of it fits", "refused": "none of it comes"}[word]
-    yield [(tone, f"together: {head}{seen}")]
+    if combined.unchanged:
+        yield [(tone, "nothing changes")]
+    else:
+        yield [(tone, f"together: {head}{seen}")]
     yield from _reach_lines(combined.workloads, width)
-    for lack in combined.lacks:
+    for lack in combined.shortfalls:
         text = f"quota {lack.quota.name} lacks {lack.amount} of {lack.resource}"
         yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="    "))
     for refused in combined.refused:
@@ -372,7 +364,7 @@ def _lines(combined: CombinedAnswer, width: int) -> Iterator[Line]:
 
 def _reach_lines(workloads: Sequence[ReachablePods], width: int) -> Iterator[Line]:
     """Yield a row for each workload with how many of its pods fit; of many only those that lack pods."""
-    lacking = [reach for reach in workloads if reach.pods < reach.wanted]
+    lacking = [reach for reach in workloads if reach.short]
     shown = list(workloads) if len(workloads) <= _FEW else lacking[:_FEW]
     if shown:
         kinds: dict[str, set[str]] = {}
@@ -386,7 +378,7 @@ def _reach_lines(workloads: Sequence[ReachablePods], width: int) -> Iterator[Lin
         head, *rows = columns([("  NAME", "FITS"), *cells])
         yield [("quiet", head)]
         for reach, row in zip(shown, rows, strict=True):
-            yield [("bad" if reach.pods < reach.wanted else "", clip_text(row, width))]
+            yield [("bad" if reach.short else "", clip_text(row, width))]
     if len(workloads) <= _FEW:
         return
     if len(lacking) > _FEW:
@@ -396,7 +388,13 @@ def _reach_lines(workloads: Sequence[ReachablePods], width: int) -> Iterator[Lin
         yield [("", f"  {whole}{' others' if lacking else ''} get all their pods")]
 
 
+def _format_objects(count: int) -> str:
+    return f"{count} object{'s' * (count != 1)}"
+
+
 def _format_reach(reach: ReachablePods) -> str:
+    if reach.waits:
+        return f"{reach.pods} of {reach.wanted}, the next once its pods are ready"
     stays = f" updated, {reach.old} old pod{'s' if reach.old > 1 else ''} stay{'' if reach.old > 1 else 's'}"
     return f"{reach.pods} of {reach.wanted}{stays if reach.old else ''}"
 
@@ -420,10 +418,10 @@ def _upgrade_lines(report: UpgradeReport, width: int, *, wide: bool) -> Iterator
         _format_change_count(report.quotas, "quota", "counts otherwise", "count otherwise"),
         _format_change_count(report.policies, "policy", "decides otherwise", "decide otherwise", "policies"),
     ]
-    summary = ", ".join(part for part in parts if part) or f"no other answer in {report.objects} objects"
-    yield from tone_lines(
-        "", wrap_text(f"from Kubernetes {report.before} to {report.after}: {summary}", width, rest="  ")
-    )
+    summary = ", ".join(part for part in parts if part) or f"nothing changes for {_format_objects(report.objects)}"
+    step = f"Kubernetes {report.before} -> {report.after}"
+    step = f"already Kubernetes {report.after}" if report.before == report.after else step
+    yield from tone_lines("", wrap_text(f"{step}: {summary}", width, rest="  "))
     for change in (*report.workloads, *report.quotas, *report.policies):
         yield []
         yield from _change(change, width)
@@ -449,107 +447,11 @@ def _format_change_count(changes: Sequence[UpgradeChange], noun: str, verb: str,
 def _change(change: UpgradeChange, width: int) -> Iterator[Line]:
     word = _WORDS[change.effect]
     tone = _UPGRADE_TONES.get(change.effect, "warn")
-    first, *rest = wrap_text(f"{word}: {change.subject.full_name}", width, rest="  ")
-    yield [(tone, word), ("", first[len(word) :])]
-    yield from tone_lines("", rest)
+    yield from led_lines(tone, word, f": {change.subject.full_name}", width)
     if change.before != change.after:
         for label, text in (("before", change.before), ("after", change.after)):
             yield from tone_lines("", wrap_text(f"{label}: {text}", width, first="  ", rest="    "))
     for path, old, new in change.values:
         yield from tone_lines("", wrap_text(f"{path}: {old} -> {new}", width, first="  ", rest="    "))
-    for name in change.why:
+    for name in change.reasons:
         yield from tone_lines("quiet", wrap_text(f"why: {CHANGES[name].text}", width, first="  ", rest="    "))
-
-
-#: What comes of it, in a word or two.
-WORDS = {
-    "off": "nothing",
-    "no-recommendation": "no recommendation",
-    "no-pods": "no pods",
-    "as-recommended": "as recommended",
-    "held": "held",
-    "budget": "disruption budget",
-    "too-few": "too few pods",
-    "comes-back": "comes back",
-    "refused": "refused",
-    "again": "again and again",
-}
-#: Requests outside of the recommendation that are named.
-_MOST_OUTSIDE = 4
-
-
-def evicted(eviction: Eviction) -> tuple[Tone, str]:
-    """Return what comes of it, as a sentence."""
-    count, start = eviction.pods, f"if the updater runs now, it evicts {eviction.evicted} of {eviction.pods} pods"
-    match eviction.result:
-        case "refused":
-            kept = f", {eviction.kept} are let alone" if eviction.kept else ""
-            come = f"{eviction.come} {'comes' if eviction.come == 1 else 'come'} back"
-            return "bad", f"{start}; {come}, {eviction.missing} {'does' if eviction.missing == 1 else 'do'} not{kept}"
-        case "again":
-            end = "without an end: they are outside of what it recommends, too"
-            return "bad", f"{start}, and evicts those that come back again, {end}"
-        case "comes-back" if not eviction.evicted:
-            return "good", "if the updater runs now, it resizes pods in place; the API server lets it"
-        case "comes-back":
-            kept = f", {eviction.kept} are let alone" if eviction.kept else ""
-            return "good", f"{start}, and all come back{kept}"
-        case "as-recommended":
-            return "good", f"nothing is evicted: {count} of {count} pods are within what it recommends"
-    return "quiet", f"nothing is evicted{_why_kept(eviction)}"
-
-
-def _why_kept(eviction: Eviction) -> str:
-    match eviction.result:
-        case "off":
-            return " in this updateMode"
-        case "no-recommendation":
-            return ": there is no recommendation"
-        case "no-pods":
-            return ": no pod runs"
-        case "held":
-            return f": evictionRequirements keep {eviction.held} of {eviction.pods} pods"
-        case "budget":
-            names = ", ".join(f"PodDisruptionBudget/{name}" for name in eviction.budgets)
-            return f": {names} wants {eviction.healthy} of {eviction.pods} pods to run"
-    return f": {eviction.pods} running are fewer than minReplicas"
-
-
-def eviction_lines(eviction: Eviction, width: int, name: str = "") -> Iterator[Line]:
-    """Yield the sentence, the requests that are outside, and the refusals. ``name``: of the autoscaler, before it."""
-    tone, text = evicted(eviction)
-    yield from _wrapped_lines(tone, f"{name}: {text}" if name else text, width)
-    outside = _join_pods(eviction.outside)
-    for value in outside[:_MOST_OUTSIDE]:
-        yield from tone_lines("quiet", wrap_text(outside_text(value), width, first="    ", rest="      "))
-    if len(outside) > _MOST_OUTSIDE:
-        yield [("quiet", f"    and {len(outside) - _MOST_OUTSIDE} more (-o json names all)")]
-    if eviction.in_place:
-        which = "the resize of further pods in place" if eviction.resized else "the resize in place"
-        yield from _wrapped_lines("warn", f"{which} is refused: {eviction.in_place}", width)
-    if eviction.message:
-        holder_text = "the pods that are missing are" if eviction.missing else "each eviction is"
-        yield from _wrapped_lines(
-            "bad" if eviction.missing else "quiet", f"{holder_text} refused: {eviction.message}", width
-        )
-    for value in eviction.again[:_MOST_OUTSIDE]:
-        yield from tone_lines("quiet", wrap_text(outside_text(value), width, first="    ", rest="      "))
-
-
-def _wrapped_lines(tone: Tone, text: str, width: int) -> Iterator[Line]:
-    yield from tone_lines(tone, wrap_text(text, width, first="  ", rest="    "))
-
-
-def _join_pods(values: Sequence[OutsideValue]) -> list[OutsideValue]:
-    """Return the values, those that differ in the pod alone as one, with the number of pods in place of a name."""
-    pods: dict[OutsideValue, list[str]] = {}
-    for value in values:
-        pods.setdefault(replace(value, pod=""), []).append(value.pod)
-    return [replace(value, pod=names[0] if len(names) == 1 else f"{len(names)} pods:") for value, names in pods.items()]
-
-
-def outside_text(value: OutsideValue) -> str:
-    """Return a request that is outside, with the bounds, as a sentence."""
-    holder_text = f"{value.pod} {value.container}".strip()
-    bounds = f"{value.lower or 'no lower bound'} to {value.upper or 'no upper bound'}"
-    return f"{holder_text} {value.resource} request {value.request or 'none'}, recommended {bounds}"

@@ -1,6 +1,4 @@
-"""Findings as text: the worst first, each with what to do, and how many there are.
-
-Findings as SARIF 2.1.0, which code hosts show beside the lines of a manifest.
+"""Findings as text, the worst first, and as SARIF 2.1.0, which code hosts show beside the lines of a manifest.
 
 Source: OASIS SARIF 2.1.0, sections 3.14 run, 3.27 result, 3.35 suppression, 3.49 reportingDescriptor.
 """
@@ -14,10 +12,12 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from kubectl_kres import __version__
-from kubectl_kres.render.text.line import Line, Tone, draw, sanitize_text, tone_lines, wrap_text
+from kubectl_kres.render.text.line import Line, Tone, draw, labelled_lines, sanitize_text, tone_lines, wrap_text
+from kubectl_kres.render.text.unread import denied_text
 from kubectl_kres.render.verdict.brief import Brief
-from kubectl_kres.reports.check.check import RULES
+from kubectl_kres.reports.check.check import RULES, UNREAD
 from kubectl_kres.reports.check.finding import SEVERITIES, CheckFinding
+from kubectl_kres.reports.common.shown import WORST
 
 _TONES: Final[dict[str, Tone]] = {"error": "bad", "warning": "warn", "note": "quiet"}
 _INDENT = "  "
@@ -25,22 +25,57 @@ _BELOW = " " * 7
 
 
 def lines(
-    check_findings: Sequence[CheckFinding], looked_at: str, excess: int, *, color: bool, width: int
+    check_findings: Sequence[CheckFinding],
+    looked_at: str,
+    excess: int,
+    *,
+    unchanged: bool = False,
+    whole: bool = True,
+    of_files: bool = False,
+    color: bool,
+    width: int,
 ) -> Iterator[str]:
-    """``looked_at``: what was checked, in words; ``beyond``: how many findings are left out."""
-    for check_finding in check_findings:
-        if check_finding.counts:
-            yield from block(check_finding, color=color, width=width)
+    """How many findings there are, then each, the worst first. ``looked_at``: what was checked, in words; ``excess``:
+    how many findings are left out. ``whole``: all of them, with each kind that may not be read. Else only the worst,
+    or ``of_files``, in which each has its place, all.
+    """
+    for line in wrap_text(count_line(check_findings, looked_at, excess, unchanged=unchanged), width, rest=_INDENT):
+        yield draw([("strong", line)], color=color)
+    counting = [check_finding for check_finding in check_findings if check_finding.counts]
+    denied = [] if whole else [check_finding for check_finding in counting if check_finding.is_denied]
+    counting = [check_finding for check_finding in counting if whole or not check_finding.is_denied]
+    shown = counting if whole or of_files else counting[:WORST]
+    for check_finding in shown:
+        yield ""
+        yield from block(check_finding, color=color, width=width)
+    left = len(counting) - len(shown)
+    if left or any(check_finding.ignored for check_finding in check_findings):
+        yield ""
+    if left:
+        yield draw([("quiet", f"{left} more: --all")], color=color)
+    if denied:
+        yield ""
+        text = denied_text(check_finding.object.kind for check_finding in denied)
+        yield from (draw(line, color=color) for line in labelled_lines("unread", text, width, tone="warn"))
+    yield from _unread_lines(counting[len(shown) :], color=color, width=width)
     for check_finding in check_findings:
         if check_finding.ignored:
             text = f"ignored: {check_finding.code} {check_finding.object.full_name}: {check_finding.ignored}"
             yield from (draw([("quiet", line)], color=color) for line in wrap_text(text, width, rest=_INDENT))
-    for line in wrap_text(count_line(check_findings, looked_at, excess), width, rest=_INDENT):
-        yield draw([("strong", line)], color=color)
+
+
+def _unread_lines(left_out: Sequence[CheckFinding], *, color: bool, width: int) -> Iterator[str]:
+    """Yield what could not be read of the findings that a short page leaves out: it makes the whole answer partial."""
+    unread = [check_finding for check_finding in left_out if check_finding.code == UNREAD]
+    for number, check_finding in enumerate(unread[:WORST]):
+        label, text = "" if number else "unread", f"{check_finding.object.full_name}: {check_finding.message}"
+        yield from (draw(line, color=color) for line in labelled_lines(label, text, width, tone="warn"))
+    if len(unread) > WORST:
+        yield draw([("quiet", f"{_BELOW} {len(unread) - WORST} more that could not be read: --all")], color=color)
 
 
 def block(check_finding: CheckFinding, *, color: bool, width: int) -> Iterator[str]:
-    """Yield a finding by itself, with an empty line behind it."""
+    """Yield a finding by itself."""
     return (draw(line, color=color) for line in finding_lines(check_finding, width))
 
 
@@ -71,7 +106,7 @@ def _commands(check_finding: CheckFinding) -> tuple[list[str], list[str]]:
 
 
 def _remedy(check_finding: CheckFinding) -> str:
-    return f"{check_finding.remedy[:1].lower()}{check_finding.remedy[1:].removesuffix('.')}"
+    return f"{check_finding.fix[:1].lower()}{check_finding.fix[1:].removesuffix('.')}"
 
 
 def finding_lines(check_finding: CheckFinding, width: int) -> Iterator[Line]:
@@ -95,21 +130,24 @@ def finding_lines(check_finding: CheckFinding, width: int) -> Iterator[Line]:
         yield [("", _BELOW), ("command", command)]
     for command in ours:
         yield [("", "  next "), ("command", command)]
-    yield [("", "")]
 
 
-def count_line(check_findings: Sequence[CheckFinding], looked_at: str, excess: int) -> str:
-    """Return the last line: how many there are of each severity."""
-    counts = Counter(check_finding.severity for check_finding in check_findings if check_finding.counts)
+def count_line(check_findings: Sequence[CheckFinding], looked_at: str, excess: int, *, unchanged: bool = False) -> str:
+    """Return the summary: how many there are of each severity. ``unchanged``: the cluster has the files as they are."""
+    counting = [check_finding for check_finding in check_findings if check_finding.counts]
+    counts = Counter(check_finding.severity for check_finding in counting if not check_finding.is_denied)
+    denied = sum(check_finding.is_denied for check_finding in counting)
     parts = [f"{counts[name]} {name}{'s' * (counts[name] != 1)}" for name in SEVERITIES if counts[name]]
     ignored, known = (
         sum(bool(check_finding.ignored) for check_finding in check_findings),
         sum(check_finding.known for check_finding in check_findings),
     )
+    parts += [f"{denied} unread"] * bool(denied)
     parts += [f"{ignored} ignored"] * bool(ignored)
     parts += [f"{known} in the baseline"] * bool(known)
     parts += [f"{excess} more that are not listed"] * bool(excess)
-    return f"{', '.join(parts) or 'nothing found'} in {looked_at}"
+    same = "; nothing changes" if unchanged else ""
+    return f"{', '.join(parts) or 'nothing found'} in {looked_at}{same}"
 
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -153,7 +191,7 @@ def _result(check_finding: CheckFinding) -> dict[str, Any]:
         "level": check_finding.severity,
         "message": {
             "text": sanitize_text(
-                f"{check_finding.object.full_name}: {check_finding.message}; fix: {check_finding.remedy}"
+                f"{check_finding.object.full_name}: {check_finding.message}; fix: {check_finding.fix}"
             )
         },
         "locations": [_location(check_finding)],

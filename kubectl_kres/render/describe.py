@@ -1,8 +1,7 @@
-"""A pod in the very lines of kubectl describe, as far as they are about the pod itself.
+"""Pods, quotas, LimitRanges and namespaces in the very lines of kubectl describe, as far as they are about the object
+itself.
 
 Left out are events, devices, spread constraints and scheduling groups; only usual kinds of volumes are reported.
-
-Quotas, LimitRanges and namespaces in the very lines of kubectl describe.
 """
 
 from __future__ import annotations

@@ -11,16 +11,31 @@ from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pictures.holders import divide_cells
-from kubectl_kres.render.text.line import Line, Tone, age_text, draw, pad_text, size, tone_lines, wrap_text
+from kubectl_kres.render.text.line import (
+    Line,
+    Tone,
+    age_text,
+    clip_text,
+    draw,
+    labelled_lines,
+    pad_text,
+    size,
+    tone_lines,
+    wrap_text,
+)
 from kubectl_kres.render.text.system import systems
+from kubectl_kres.render.text.unread import unseen_texts
+from kubectl_kres.render.text.values import state_word
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import PARTLY, cause, only_fit, refusal_reason, rejection_text
 from kubectl_kres.render.verdict.run_state import nearest_in_short, reason_text, short
 from kubectl_kres.reports.common.explanation import FailedRead, RunState, Verdict
-from kubectl_kres.reports.common.parts import NodeReport, Severity
-from kubectl_kres.reports.common.resource_lists import join_words
-from kubectl_kres.reports.overview import AreaPart, Overview, OverviewArea, Problem
+from kubectl_kres.reports.common.nodes import NodeReport
+from kubectl_kres.reports.common.shown import WORST
+from kubectl_kres.reports.common.system import Severity
+from kubectl_kres.reports.overview import AreaPart, Elsewhere, Overview, OverviewArea, Problem
 from kubectl_kres.reports.rollout.wanted_pods import quota_shortfall
+from kubectl_kres.wording import join_some
 
 #: Mark and tone of a severity.
 SIGNS: Mapping[Severity, tuple[str, Tone]] = {
@@ -30,7 +45,7 @@ SIGNS: Mapping[Severity, tuple[str, Tone]] = {
     "": ("", ""),
 }
 #: What the marks are called.
-SIGNS_SAID = "x wrong, ! to watch, ? not known"
+SIGNS_SAID = "x wrong   ! watch   ? unknown"
 #: Cells of an area's bar.
 BAR = 12
 #: What a cell is drawn with, in blocks and in ASCII: the darker the worse.
@@ -42,9 +57,11 @@ _UNKNOWN = {"denied": "not visible", "failed": "not read", "unread": "not read"}
 _MOST_PERCENT = 10_000
 _INDENT = "    "
 #: How many problems of a severity there are, in a word.
-_COUNTED: Mapping[Severity, str] = {"bad": "wrong", "warn": "to watch", "unknown": "unknown"}
+COUNTED: Mapping[Severity, str] = {"bad": "wrong", "warn": "to watch", "unknown": "unknown"}
+#: Areas that count workloads, some of them in both.
+_OF_WORKLOADS = frozenset({"refused", "running"})
 #: What the list of findings is, which the overview leads to.
-CHECKED = "also what is about to be wrong"
+CHECKED = "what will break next"
 
 
 def area_bar(area: OverviewArea, *, ascii_only: bool) -> Line:
@@ -57,7 +74,7 @@ def area_bar(area: OverviewArea, *, ascii_only: bool) -> Line:
 
 
 def _cell(part: AreaPart, *, ascii_only: bool) -> str:
-    return _LETTERS.get(part.word) or _CELLS[part.severity][ascii_only]
+    return _LETTERS.get(part.state) or _CELLS[part.severity][ascii_only]
 
 
 def describe_area(area: OverviewArea) -> str:
@@ -68,7 +85,11 @@ def describe_area(area: OverviewArea) -> str:
     if area.state:
         return _UNKNOWN[area.state]
     parts = ", ".join(map(_format_area_part, area.parts))
-    return f"{area.of}: {parts}" if area.of and parts else parts or ("" if area.count else "none")
+    if area.unit and parts:
+        # They add up to another number than that of the objects.
+        count = sum(part.count for part in area.parts)
+        return f"{count} {area.unit.removesuffix('s') if count == 1 else area.unit}: {parts}"
+    return parts or ("" if area.count else "none")
 
 
 def brief_areas(area: OverviewArea) -> tuple[str, ...]:
@@ -80,37 +101,72 @@ def brief_areas(area: OverviewArea) -> tuple[str, ...]:
     parts = ", ".join(map(_format_area_part, area.parts))
     severe = [part for part in area.parts if part.severity]
     bad, others = [*map(_format_area_part, severe)], sum(part.count for part in severe[1:])
-    letters = ", ".join(f"{part.count} {_LETTERS.get(part.word, part.word)}" for part in area.parts)
+    letters = ", ".join(f"{part.count} {_LETTERS.get(part.state, part.state)}" for part in area.parts)
     return (parts, ", ".join(bad), f"{bad[0]}, {others} more" if others else bad[0]) if bad else (parts, letters)
 
 
 def _format_area_part(part: AreaPart) -> str:
-    letter = _LETTERS.get(part.word)
-    return f"{part.count} {part.word}{f' ({letter})' if letter else ''}"
+    letter = _LETTERS.get(part.state)
+    return f"{part.count} {state_word(part.state)}{f' ({letter})' if letter else ''}"
 
 
 def describe_problem(problem: Problem, now: str) -> str:
     """Return how it is and what is missing, in a line. ``now``: as RFC 3339, for how long."""
-    texts = [problem.state]
+    texts = [state_word(problem.state)]
     if problem.verdict is not None:
         reason = _refused_because(problem.verdict, now)
         texts = [f"{problem.state}: {reason}" if reason else problem.state]
-        texts.append(f"{problem.missing} of {problem.wanted} pods missing" if problem.missing else "no new pods")
+        texts.append(_format_missing(problem))
     if problem.run_state is not None:
         texts = [*filter(None, (_format_run_state(problem.run_state), nearest_in_short(problem.nodes)))]
-    if problem.lacks:
-        texts.append(f"lacks {', '.join(f'{brief_name(name)} {lack}' for name, lack in problem.lacks.items())}")
-    if problem.behind:
-        texts.append(f"behind others for {', '.join(map(brief_name, problem.behind))}")
-    if problem.waiting:
-        texts.append(f"{problem.waiting} wait{'s' * (problem.waiting == 1)}")
-    if problem.name:
-        texts.append(f"{problem.name} {used_up(problem)}{percent_of(problem)}")
-    if problem.reason:
-        texts.append(problem.reason)
+    texts += _figures(problem)
     if ago := age_text(problem.since, now):
-        texts.append(f"since {ago}")
+        texts.append(f"for {ago}")
     return "; ".join(texts)
+
+
+def _format_missing(problem: Problem) -> str:
+    """Return how many pods are missing, and which run meanwhile."""
+    old = problem.old_pods
+    if not problem.missing:
+        return "no new pods"
+    pods = "pod" if problem.wanted == 1 else "pods"
+    if not old:
+        return f"{problem.missing} of {problem.wanted} {pods} missing"
+    run = f"{old} old pods run" if old > 1 else "1 old pod runs"
+    return f"{problem.missing} of {problem.wanted} new {pods} missing, {run}"
+
+
+def _figures(problem: Problem) -> Iterator[str]:
+    """Yield what a quota, a claim or a run lacks, in figures and in the controller's words."""
+    if problem.short_by:
+        yield f"lacks {', '.join(f'{brief_name(name)} {lack}' for name, lack in problem.short_by.items())}"
+    if problem.closed_resources:
+        yield f"behind others for {', '.join(map(brief_name, problem.closed_resources))}"
+    if problem.waiting:
+        yield f"{problem.waiting} wait{'s' * (problem.waiting == 1)}"
+    if problem.name:
+        yield f"{problem.name} {used_up(problem)}{percent_of(problem)}"
+    if problem.reason:
+        yield problem.reason
+
+
+def short_problem(problem: Problem, now: str) -> tuple[str, str]:
+    """Return how it is, and why: a line each. Empty: that is not known, or the first one says it."""
+    state = problem.run_state
+    if problem.verdict is not None:
+        texts, why = [problem.state, _format_missing(problem)], _refused_because(problem.verdict, now)
+    elif state is not None:
+        texts, why = [f"{state.state}, but was killed" if state.state == "runs" else state.state], reason_text(state)
+        texts += [f"{state.pods} of {state.wanted} pods"] * bool(state.wanted > 1 and state.pods)
+        if nearest := nearest_in_short(problem.nodes):
+            why = f"{short(state)[0].partition(': ')[2]}; {nearest}"
+    else:
+        texts, why = [state_word(problem.state)], "; ".join(_figures(problem))
+    ago = age_text(problem.since, now)
+    if not ago or (why and why.endswith(")")):
+        return ", ".join(texts), why
+    return (", ".join(texts), f"{why} (for {ago})") if why else (f"{', '.join(texts)} (for {ago})", "")
 
 
 def _refused_because(verdict: Verdict, now: str) -> str:
@@ -124,8 +180,8 @@ def _refused_because(verdict: Verdict, now: str) -> str:
 
 def _format_run_state(state: RunState) -> str:
     """Return how it fares and why, with how many of its pods are like that."""
-    word = f"{state.word}, but was killed" if state.word == "runs" else state.word
-    pods = f"; {state.pods} of {state.of} pods" if state.of and state.pods else ""
+    word = f"{state.state}, but was killed" if state.state == "runs" else state.state
+    pods = f"; {state.pods} of {state.wanted} pods" if state.wanted and state.pods else ""
     return f"{word}: {reason_text(state)}{pods}"
 
 
@@ -160,34 +216,54 @@ def ask_words(problem: Problem) -> str:
 
 
 def lines(
-    overview: Overview, now: str, *, ascii_only: bool, color: bool = False, width: int = 80, flags: str = ""
+    overview: Overview,
+    now: str,
+    *,
+    ascii_only: bool,
+    color: bool = False,
+    width: int = 80,
+    flags: str = "",
+    whole: bool = True,
 ) -> Iterator[str]:
-    """Yield the whole overview; ``now`` as RFC 3339, ``flags``: with which commands look at the same source."""
-    for line in _overview_lines(overview, now, width, flags, ascii_only=ascii_only):
+    """Yield the overview; ``now`` as RFC 3339, ``flags``: with which commands look at the same source. ``whole``: all
+    problems with all that mends them, not only the worst with the first thing that does.
+    """
+    for line in _overview_lines(overview, now, width, flags, ascii_only=ascii_only, whole=whole):
         yield draw(line, color=color)
 
 
-def _overview_lines(overview: Overview, now: str, width: int, flags: str, *, ascii_only: bool) -> Iterator[Line]:
-    namespace_text = f"namespace {overview.namespace}" if overview.namespace else "all namespaces"
-    yield [("strong", f"overview of {namespace_text}")]
-    yield from _areas(_select_areas(overview), width, ascii_only=ascii_only)
-    bad, near, well = (_CELLS[severity][ascii_only] for severity in ("bad", "warn", ""))
-    yield [("quiet", f"x {bad} wrong, ! {near} to watch, ? not known, {well} the rest")]
+def _overview_lines(
+    overview: Overview, now: str, width: int, flags: str, *, ascii_only: bool, whole: bool
+) -> Iterator[Line]:
+    yield [("strong", f"overview of {_format_scope(overview)}")]
+    areas = _select_areas(overview)
+    if areas:
+        yield from _areas(areas, width, ascii_only=ascii_only)
+    else:
+        yield [("quiet", "nothing here that takes or limits compute resources")]
     if overview.problems:
         yield [("", "")]
-        yield [("strong", "worst first")]
-    for problem in overview.problems:
-        yield from problem_lines(problem, now, width, flags)
-    if overview.unseen:
+        yield [("strong", "worst first"), ("quiet", f"   {SIGNS_SAID}")]
+    shown = overview.problems if whole else overview.problems[:WORST]
+    for problem in shown:
+        yield from problem_lines(problem, now, width, flags) if whole else _short_problem(problem, now, width, flags)
+    left = len(overview.problems) - len(shown)
+    if left:
+        yield [("quiet", f"{left} more: --all")]
+    if overview.unread:
         yield [("", "")]
-        yield [("strong", "not visible")]
-    for failed_read in overview.unseen:
-        yield from _unseen_lines(failed_read, width)
+        yield from _unread_lines(overview.unread, width, whole=whole)
     if overview.elsewhere:
         yield [("", "")]
-        names = join_words(f"{problem.subject} is {problem.state}" for problem in overview.elsewhere)
+        names = join_some(f"{problem.subject} is {problem.state}" for problem in overview.elsewhere)
         yield from tone_lines("quiet", wrap_text(f"of other namespaces: {names}", width, rest="  "))
-    yield [("", "")]
+    if overview.others is not None and overview.others.unready:
+        more = " ".join(filter(None, ("kubectl kres overview -A", flags)))
+        yield [("", "")]
+        yield from tone_lines("warn", wrap_text(f"elsewhere {_format_elsewhere(overview.others)}", width, rest="  "))
+        yield [("quiet", "  next "), ("command", more)]
+    if not left or overview.unread or overview.elsewhere:
+        yield [("", "")]
     yield [
         (
             "quiet",
@@ -199,18 +275,18 @@ def _overview_lines(overview: Overview, now: str, width: int, flags: str, *, asc
 def brief(overview: Overview, now: str, flags: str) -> Brief:
     """Return how much is wrong, and the worst of it with what mends it."""
     scope = f"namespace {overview.namespace}" if overview.namespace else "all namespaces"
-    blind = dict.fromkeys(failed_read.kind for failed_read in overview.unseen if failed_read.required)
-    scope += f" ({join_words(blind)} could not be read)" if blind else ""
+    blind = dict.fromkeys(failed_read.kind for failed_read in overview.unread if failed_read.required)
+    scope += f" ({join_some(blind)} could not be read)" if blind else ""
     if not overview.problems:
         word = "nothing wrong" if overview.complete else f"nothing wrong{PARTLY}"
         more = " ".join(filter(None, ("kubectl kres check", _format_namespace_flag(overview), flags)))
         return Brief("good" if overview.complete else "warn", word, f": {scope}", next=more)
     worst = overview.problems[0]
     counts = Counter(problem.severity for problem in overview.problems)
-    word = ", ".join(f"{counts[severity]} {text}" for severity, text in _COUNTED.items() if counts[severity])
+    word = ", ".join(f"{counts[severity]} {text}" for severity, text in COUNTED.items() if counts[severity])
     more = " ".join(filter(None, ("kubectl kres", ask_words(worst), flags)))
     text = f": {scope}: worst: {worst.subject.full_name} {describe_problem(worst, now)}"
-    return with_remedies(Brief(SIGNS[worst.severity][1], word, text, next=more), worst.remedies)
+    return with_remedies(Brief(SIGNS[worst.severity][1], word, text, next=more), worst.fixes)
 
 
 def _format_namespace_flag(overview: Overview) -> str:
@@ -218,11 +294,30 @@ def _format_namespace_flag(overview: Overview) -> str:
 
 
 def _select_areas(overview: Overview) -> list[OverviewArea]:
-    """Return the areas; of one namespace those in which there is something, without the count of namespaces."""
+    """Return the areas that have a row: workloads have one, namespaces none; of one namespace those in which there is
+    something.
+    """
+    areas = [area for area in overview.areas if area.name not in _OF_WORKLOADS or overview.workloads is None]
+    areas = [*([overview.workloads] if overview.workloads is not None else ()), *areas]
+    areas = [area for area in areas if area.kind != "Namespace"]
     if not overview.namespace:
-        return list(overview.areas)
-    shown = [area for area in overview.areas if area.kind != "Namespace" and (area.state or area.count != 0)]
-    return shown or list(overview.areas)
+        return areas
+    return [area for area in areas if area.state not in {"", "absent"} or area.count]
+
+
+def _format_elsewhere(others: Elsewhere) -> str:
+    lack = (
+        "workload (of {}) does not have all its" if others.unready == 1 else "workloads (of {}) do not have all their"
+    )
+    where = join_some(others.namespaces, 3)
+    return f"{others.unready} {lack.format(others.workloads)} pods ready: in {where}"
+
+
+def _format_scope(overview: Overview) -> str:
+    if overview.namespace:
+        return f"namespace {overview.namespace}"
+    count = next((area.count for area in overview.areas if area.kind == "Namespace" and not area.state), None)
+    return f"all namespaces ({count})" if count else "all namespaces"
 
 
 def _areas(areas: Sequence[OverviewArea], width: int, *, ascii_only: bool) -> Iterator[Line]:
@@ -257,15 +352,46 @@ def problem_lines(problem: Problem, now: str, width: int, flags: str = "") -> It
     )
     yield [(tone, first[:2]), ("", first[2:])]
     yield from tone_lines("", rest)
-    for index, remedy in enumerate(problem.remedies[:2]):
+    for index, remedy in enumerate(problem.fixes[:2]):
         yield from tone_lines(
             "", wrap_text(remedy.text, width, first="  or   " if index else "  fix  ", rest="       ")
         )
-        if remedy.why and not index:
-            yield from tone_lines("quiet", wrap_text(remedy.why, width, first="       ", rest="       "))
+        if remedy.no_command_reason and not index:
+            yield from tone_lines("quiet", wrap_text(remedy.no_command_reason, width, first="       ", rest="       "))
         for command in remedy.commands if not index else ():
             yield [("", "       "), ("command", command)]
     yield [("quiet", f"  next kubectl kres {' '.join(filter(None, (ask_words(problem), flags)))}")]
+
+
+def _short_problem(problem: Problem, now: str, width: int, flags: str) -> Iterator[Line]:
+    """Yield the same in few lines: what it is, the first thing that mends it, and one command: the one that mends it,
+    or the one that says more.
+    """
+    mark, tone = SIGNS[problem.severity]
+    how, why = short_problem(problem, now)
+    first, *rest = wrap_text(f"{problem.subject.full_name} {how}", width, first=f"{mark} ", rest=_INDENT)
+    yield [(tone, first[:2]), ("", first[2:])]
+    yield from tone_lines("", rest)
+    yield from tone_lines("", [clip_text(f"  {why}", width)] if why else [])
+    commands: Sequence[str] = ()
+    for remedy in problem.fixes[:1]:
+        yield from tone_lines("", wrap_text(remedy.text, width, first="  fix  ", rest="       "))
+        commands = remedy.commands
+    for command in commands:
+        yield [("", "       "), ("command", command)]
+    if not commands:
+        yield [("quiet", f"  next kubectl kres {' '.join(filter(None, (ask_words(problem), flags)))}")]
+
+
+def _unread_lines(failed_reads: Sequence[FailedRead], width: int, *, whole: bool) -> Iterator[Line]:
+    """Yield what could not be read; ``whole``: each in the server's words."""
+    if not whole:
+        for text in unseen_texts(failed_reads):
+            yield from labelled_lines("unread", text, width, tone="warn")
+        return
+    yield [("strong", "not visible")]
+    for failed_read in failed_reads:
+        yield from _unseen_lines(failed_read, width)
 
 
 def _unseen_lines(failed_read: FailedRead, width: int) -> Iterator[Line]:
@@ -323,21 +449,21 @@ def pods_of(problem: Problem) -> str:
     if problem.wanted:
         return f"{problem.wanted - problem.missing}/{problem.wanted}"
     state = problem.run_state
-    return f"{state.ready}/{state.of}" if state is not None and state.of else ""
+    return f"{state.ready}/{state.wanted}" if state is not None and state.wanted else ""
 
 
 def _row_state(state: RunState, nodes: NodeReport | None) -> Iterator[str]:
     """Yield how it fares and why; what the nearest node lacks, else what the scheduler says that the nodes lack."""
     nearest = nodes.nearest if nodes is not None and not nodes.fitting else None
     if state.reason == "NoNode" and nearest is not None and nearest.shortages and not nearest.obstacles:
-        yield f"no node: {', '.join(f'-{lack.lacking} {shortest_name(lack.resource)}' for lack in nearest.shortages)}"
+        yield f"no node: {', '.join(f'-{lack.short_by} {shortest_name(lack.resource)}' for lack in nearest.shortages)}"
         names = ", ".join(shortest_name(lack.resource) for lack in nearest.shortages)
         yield from (f"no node: {names} short", f"no node: {names}", "no node")
     elif state.reason == "NoNode" and (sentence := _NODES.match(state.message)):
         yield f"no node: {sentence[1]}"
         yield f"no node: {_INSUFFICIENT.sub(' lack ', sentence[1])}"
         yield "no node"
-    elif state.word == "runs":
+    elif state.state == "runs":
         # That it runs is seen by its pods.
         killed = reason_text(state).partition(" under ")[0].replace(" was killed", " killed")
         yield killed
@@ -345,10 +471,10 @@ def _row_state(state: RunState, nodes: NodeReport | None) -> Iterator[str]:
         yield "killed"
     else:
         text = reason_text(state)
-        yield f"{state.word}: {text}".removesuffix(": ")
-        yield f"{state.word}: {_CLAUSES.split(text, maxsplit=1)[0]}".removesuffix(": ")
+        yield f"{state.state}: {text}".removesuffix(": ")
+        yield f"{state.state}: {_CLAUSES.split(text, maxsplit=1)[0]}".removesuffix(": ")
         yield short(state)[0]
-        yield state.word
+        yield state.state
 
 
 def _verdict(verdict: Verdict) -> Iterator[str]:
@@ -372,16 +498,16 @@ def _finding(finding: Finding) -> tuple[str, ...]:
         return f"quota {name} -{quota_shortfall(finding)} {resource}", f"quota {lacks}", lacks
     if finding.rule == "quota/must-specify":
         return f"quota {name} requires {resource}", f"quota requires {resource}", f"no {resource}"
-    if finding.rule in _BOUNDS and finding.limit and finding.asked:
-        bound = f"{resource} {finding.asked} {_BOUNDS[finding.rule]} {finding.limit}"
+    if finding.rule in _BOUNDS and finding.limit and finding.requested:
+        bound = f"{resource} {finding.requested} {_BOUNDS[finding.rule]} {finding.limit}"
         return f"{bound} of {name}", bound
     text = cause([finding])
     return text, _CLAUSES.split(text, maxsplit=1)[0]
 
 
 def _problem_texts(problem: Problem) -> Iterator[str]:
-    lacks = ", ".join(f"-{lack} {brief_name(name)}" for name, lack in problem.lacks.items())
-    names = ", ".join(map(brief_name, problem.behind))
+    lacks = ", ".join(f"-{lack} {brief_name(name)}" for name, lack in problem.short_by.items())
+    names = ", ".join(map(brief_name, problem.closed_resources))
     used = f"{problem.state}: {shortest_name(problem.name)} {used_up(problem)}" if problem.name else ""
     waiting = f"{problem.waiting} wait{'s' * (problem.waiting == 1)}" if problem.waiting else ""
     reason, *briefer = brief_reasons(problem.reason)
@@ -394,7 +520,7 @@ def _problem_texts(problem: Problem) -> Iterator[str]:
     )
     if lacks:
         yield lacks
-        yield f"short of {', '.join(map(shortest_name, problem.lacks))}"
+        yield f"short of {', '.join(map(shortest_name, problem.short_by))}"
     if names:
         yield f"behind others: {names}"
         yield "behind others"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kubectl_kres.render.text.line import Line, labelled_lines, tone_lines, with_ages, wrap_text
 from kubectl_kres.render.verdict.run_state import NO_NODE
-from kubectl_kres.reports.common.parts import (
+from kubectl_kres.reports.common.nodes import (
     NearestNode,
     NodeGroup,
     NodeReport,
@@ -41,7 +41,7 @@ def report_lines(report: NodeReport | None, width: int, now: str = "") -> Iterat
         )
     for text in more_texts(report):
         yield from tone_lines("", wrap_text(text, width, first="  ", rest=_INDENT))
-    for asked in report.asked:
+    for asked in report.requests:
         yield from tone_lines("", wrap_text(asked_text(asked), width, first="  ", rest=_INDENT))
     if report.nearest is not None:
         yield from tone_lines("", wrap_text(nearest_text(report.nearest), width, first="  nearest: ", rest=_INDENT))
@@ -80,7 +80,7 @@ def unread_text(report: NodeReport) -> str:
 def pinned_text(pinned: PinnedNode) -> str:
     """``pinned to n1 by Pod/affinity-assistant-0a1b-0, where it lacks memory 2Gi (...)``."""
     head = f"pinned to {pinned.node} by {pinned.by}"
-    return f"{head}: {nearest_text(pinned.lacks)}" if pinned.lacks is not None else f"{head}, which can take it"
+    return f"{head}: {nearest_text(pinned.obstacle)}" if pinned.obstacle is not None else f"{head}, which can take it"
 
 
 def more_texts(report: NodeReport) -> Iterator[str]:
@@ -88,10 +88,10 @@ def more_texts(report: NodeReport) -> Iterator[str]:
     template does not let in.
     """
     yield from map(pinned_text, report.pinned)
-    if report.lacking:
-        yield f"its pods wait on {_counted_groups(report.lacking)}"
-    if report.left_out:
-        yield f"not let in by its template: {_counted_groups(report.left_out)}"
+    if report.without_pod:
+        yield f"its pods wait on {_counted_groups(report.without_pod)}"
+    if report.excluded:
+        yield f"not let in by its template: {_counted_groups(report.excluded)}"
 
 
 def _counted_groups(groups: Sequence[NodeGroup]) -> str:
@@ -114,7 +114,7 @@ def room_text(report: NodeReport) -> str:
     gaps = (*report.not_computed, *(f"{kind} (not read)" for kind in report.not_read))
     left = f" (not computed: {', '.join(gaps)})" if gaps else ""
     if report.room is None:
-        able = "would, if they were empty, take such a pod" if report.empty else "can take such a pod"
+        able = "are big enough for such a pod (free room not checked)" if report.empty else "can take such a pod"
         return f"{on} {able}{seen}{left}"
     if not report.room:
         return f"none of {report.nodes} can take such a pod{seen}{left}"
@@ -143,7 +143,7 @@ def _cut_lines(lines: Iterable[Line], maximum: int) -> list[Line]:
 
 
 def _head(report: NodeReport) -> str:
-    able = "would, if they were empty, take" if report.empty else "can take"
+    able = "nodes are big enough (free room not checked) for" if report.empty else "can take"
     if not report.nodes:
         return NO_NODE
     seen = "" if report.complete else " as far as seen"
@@ -182,7 +182,7 @@ def _format_request_part(part: RequestPart) -> str:
 def nearest_text(nearest: NearestNode) -> str:
     """``n3 lacks memory 2Gi: ...``."""
     lacks = [
-        f"{shortage.resource} {shortage.lacking} (has {shortage.allocatable}, {shortage.requested} requested)"
+        f"{shortage.resource} {shortage.short_by} (has {shortage.allocatable}, {shortage.requested} requested)"
         for shortage in nearest.shortages
     ]
     texts = [f"lacks {' and '.join(lacks)}"] if lacks else []

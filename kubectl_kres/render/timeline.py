@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.render.overview import SIGNS, SIGNS_SAID, unseen_words
-from kubectl_kres.render.text.line import Line, age_text, draw, size, tone_lines, wrap_text
+from kubectl_kres.render.overview import COUNTED, SIGNS, SIGNS_SAID, unseen_words
+from kubectl_kres.render.text.line import Line, age_text, clip_text, draw, labelled_lines, size, tone_lines, wrap_text
 from kubectl_kres.render.text.line import row as row_of
+from kubectl_kres.render.text.unread import unseen_texts
 from kubectl_kres.reports.common.explanation import FailedRead, strip_controller_prefix
+from kubectl_kres.reports.common.shown import NEWEST
 from kubectl_kres.reports.timeline import CHANGED, CREATED, NEW_TEMPLATE, Timeline, TimelineEntry
 
 #: Fields that are named; of more it is said how many.
@@ -16,6 +19,8 @@ _NAMED = 3
 _ROOM = 36
 _HEADS, _LAST = ("AGE", "REASON", "OBJECT"), "WHAT HAPPENED"
 _INDENT = " " * 6
+#: Lines that a text takes where not all is shown.
+_LINES = 2
 #: What is left out, and where it would be.
 EXPIRED = "a cluster keeps events for an hour by default: what was refused before is not listed"
 
@@ -46,29 +51,52 @@ def _describe_entry(entry: TimelineEntry, maximum: int) -> str:
     return f"{fields} {by}".strip()
 
 
-def lines(timeline: Timeline, now: str, *, color: bool = False, width: int = 80) -> Iterator[str]:
-    """Yield the whole timeline; ``now`` as RFC 3339."""
-    for line in _timeline_lines(timeline, now, width):
+def lines(timeline: Timeline, now: str, *, color: bool = False, width: int = 80, whole: bool = True) -> Iterator[str]:
+    """Yield the timeline; ``now`` as RFC 3339. ``whole``: all of it, not only what happened last, in few lines."""
+    for line in _timeline_lines(timeline, now, width, whole=whole):
         yield draw(line, color=color)
 
 
-def _timeline_lines(timeline: Timeline, now: str, width: int) -> Iterator[Line]:
-    rows = [(_row(entry, now, timeline.namespace), entry) for entry in timeline.entries]
+def _timeline_lines(timeline: Timeline, now: str, width: int, *, whole: bool) -> Iterator[Line]:
+    shown = timeline.entries if whole else timeline.entries[:NEWEST]
+    rows = [(_row(entry, now, timeline.namespace), entry) for entry in shown]
     if not rows:
-        yield [("", f"nothing is known to have happened in {timeline.namespace or 'any namespace'}")]
+        yield [("", f"no change and no event found in {timeline.namespace or 'any namespace'}")]
     else:
+        yield [("strong", _format_count(timeline, now))]
+        yield [("", "")]
         sizes = [max(map(size, column)) for column in zip(_HEADS, *(row for row, _ in rows), strict=True)]
         yield [("strong", f"  {row_of(_HEADS, sizes)}  {_LAST}")]
         for row, entry in rows:
-            yield from _entry(row, sizes, entry, width)
-        if any(entry.severity for entry in timeline.entries):
+            yield from _entry(row, sizes, entry, width, whole=whole)
+        if left := len(timeline.entries) - len(shown):
+            yield [("quiet", f"{left} more: --all")]
+        if any(entry.severity for entry in shown):
             yield [("quiet", SIGNS_SAID)]
     yield from tone_lines("quiet", wrap_text(EXPIRED, width))
-    for failed_read in timeline.unseen:
+    if not whole:
+        for text in unseen_texts(timeline.unread):
+            yield from labelled_lines("unread", text, width, tone="warn")
+        return
+    for failed_read in timeline.unread:
         yield from _unseen_lines(failed_read, width)
 
 
-def _entry(row: Sequence[str], sizes: Sequence[int], entry: TimelineEntry, width: int) -> Iterator[Line]:
+def _format_count(timeline: Timeline, now: str) -> str:
+    """Return how many entries there are, how far back, and how many of them are no good news."""
+    entries = timeline.entries
+    counts = Counter(entry.severity for entry in entries)
+    parts = [f"{counts[severity]} {word}" for severity, word in COUNTED.items() if counts[severity]]
+    start = age_text(entries[-1].time, now)
+    where = f"namespace {timeline.namespace}" if timeline.namespace else "all namespaces"
+    what = f"{len(entries)} {'entry' if len(entries) == 1 else 'entries'}"
+    back = f" in the last {start}" if start else ""
+    return f"timeline of {where}: {what}{back}{', ' if parts else ''}{', '.join(parts)}"
+
+
+def _entry(
+    row: Sequence[str], sizes: Sequence[int], entry: TimelineEntry, width: int, *, whole: bool
+) -> Iterator[Line]:
     """Yield what happened stands beside the rest where there is room for it, and else below."""
     text, column = describe_entry(entry), 2 + sum(sizes) + 2 * len(sizes)
     beside = size(text) <= width - column or width - column >= _ROOM
@@ -76,6 +104,8 @@ def _entry(row: Sequence[str], sizes: Sequence[int], entry: TimelineEntry, width
     head: Line = [(tone, f"{mark:2}"), ("", row_of(row, sizes))]
     indent = " " * column if beside else _INDENT
     texts = [*wrap_text(text, width, first=indent, rest=indent)] if text else []
+    if not whole and len(texts) > _LINES:
+        texts = [*texts[: _LINES - 1], clip_text(f"{texts[_LINES - 1]} …", width)]
     if beside and texts:
         head, texts = [*head, ("", f"  {texts[0].strip()}")], texts[1:]
     yield head

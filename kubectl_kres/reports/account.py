@@ -17,7 +17,8 @@ from typing import Any
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Outcome, Refusal, Server
+from kubectl_kres.admission.base.outcome import Outcome, Refusal
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import charges, count_request, names_of, with_used
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, admit, quota_request
 from kubectl_kres.admission.request.pod_objects import (
@@ -26,12 +27,12 @@ from kubectl_kres.admission.request.pod_objects import (
     objects_of,
     refusals_of,
     revision_raw,
-    struct_as_json,
 )
 from kubectl_kres.errors import QuantityError, UsageError
-from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.objects import ObjectRef, struct_as_json
 from kubectl_kres.model.pod import Pod, ResourceRequirements
-from kubectl_kres.model.workload import Workload
+from kubectl_kres.model.workload import Workload, template_of
+from kubectl_kres.model.workload_kinds import REVISIONS
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import (
     Account,
@@ -46,14 +47,13 @@ from kubectl_kres.reports.common.explanation import (
     manifest_workload,
     not_computed,
     pod_of_template,
-    template_of,
 )
-from kubectl_kres.reports.common.objects import REVISIONS, absent_objects, changed_template, waiting_pods
+from kubectl_kres.reports.common.objects import absent_objects, changed_template, waiting_pods
+from kubectl_kres.reports.common.owners import owned_by
 from kubectl_kres.reports.common.replicas import (
     Replicas,
     finished_pods_of_one_job,
     lacks_revision,
-    owned_by,
     pods_of,
     pods_of_one_job,
 )
@@ -206,8 +206,8 @@ def with_objects(store: Store, subject: Subject, analysis: Analysis) -> Analysis
         gaps = (
             gap for creation in (*account.first, *account.with_pod, *account.lacking) for gap in creation.review.gaps
         )
-        failed_reads = (*analysis.unseen, *map(not_computed, dict.fromkeys(gaps)))
-        analysis = structs.replace(analysis, account=account, unseen=failed_reads)
+        failed_reads = (*analysis.unread, *map(not_computed, dict.fromkeys(gaps)))
+        analysis = structs.replace(analysis, account=account, unread=failed_reads)
         due = (*account.lacking, *account.with_pod)
         outcomes = tuple(item for outcome in analysis.outcomes for item in _after_pod(outcome, due, analysis))
     except Unparsable:
@@ -344,7 +344,7 @@ def room_for_revision(analysis: Analysis, subject: Subject) -> bool:
     if kind not in REVISIONS:
         return True
     policies, server = analysis.policies.policies, analysis.server
-    counted = any(names_of(REVISIONS[kind][1], server)(quota.hard) for quota in policies.quotas)
+    counted = any(names_of(REVISIONS[kind].resource, server)(quota.hard) for quota in policies.quotas)
     if not counted and policies.reviewer is None:
         return True
     return not first_refusals([revision_of_template(subject, analysis)], policies, server)

@@ -7,45 +7,60 @@ their pods; a system adds its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from kubectl_kres.errors import KresError
+from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.model.workload_kinds import SCALED, WORKLOADS
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, RunState, Verdict, find_unread
-from kubectl_kres.reports.common.parts import NodeReport, RaiseQuota, Record, Remedy, Severity
-from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
-from kubectl_kres.reports.common.system import kinds_of
+from kubectl_kres.reports.common.explanation import (
+    EvaluationOptions,
+    FailedRead,
+    RunState,
+    Subject,
+    Verdict,
+    find_unread,
+)
+from kubectl_kres.reports.common.nodes import NodeReport
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.remedy import RaiseQuota, Remedy
+from kubectl_kres.reports.common.replicas import is_failing, replicas_of
+from kubectl_kres.reports.common.system import Severity, kinds_of
 from kubectl_kres.reports.explain.all_states import PodStates, all_states, states_in_store
 from kubectl_kres.reports.namespace.explain_policy import effective_limits
 from kubectl_kres.reports.pod.events import refusal_start_text
 from kubectl_kres.reports.pod.verdict import outcome_word
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
-from kubectl_kres.reports.quota.denied import Denied, denied_needs, find_refusal, subjects_of
-from kubectl_kres.reports.quota.quota_report import QuotaReport, QuotaUse, quota_reports
+from kubectl_kres.reports.quota.denied import Denied, denied_needs, find_refusal, refusal_or_none, subjects_of
+from kubectl_kres.reports.quota.fullness import QUOTA_STATES, quota_state, tightest_use
+from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports
 from kubectl_kres.reports.remedies.commands import commands, named_manager_sentence, usage_command
-from kubectl_kres.reports.remedies.words import join_words, sentence
+from kubectl_kres.reports.remedies.words import sentence
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.systems import modules
+from kubectl_kres.wording import join_words
 
 
 class Problem(Record, frozen=True):
     """An object with a problem. ``state``: what it is, in a word.
 
-    ``name``, ``used``, ``hard``, ``percent``: the resource that is nearest to its end, where there is one. ``lacks``:
-    what is missing, by resource. ``behind``: the resources that others in a queue get first. ``reason``: the server's
-    or controller's word. ``verdict``: of the next pod, where pods are refused; ``missing`` of ``wanted`` pods do not
-    exist then. ``waiting``: how many wait for it. ``since``: since when, as RFC 3339. ``remedies``: each complete
-    alone; empty: none is known, or none was looked for. ``run_state``: of a workload that waits or fails.
-    ``elsewhere``: it is in no namespace, and does not serve the selected one. ``nodes``: what they say to the first of
-    its pods that waits for one; absent where they were not looked at.
+    ``name``, ``used``, ``hard``, ``percent``: the resource that is nearest to its end, where there is one.
+    ``short_by``: what is missing, by resource. ``closed_resources``: the resources that others in a queue get first.
+    ``reason``: the server's or controller's word. ``verdict``: of the next pod, where pods are refused; ``missing`` of
+    ``wanted`` pods do not exist then, ``old_pods`` of an older template do. ``waiting``: how many wait for it.
+    ``since``: since when, as RFC 3339. ``fixes``: each complete alone; empty: none is known, or none was looked for.
+    ``run_state``: of a workload that waits or fails. ``elsewhere``: it is in no namespace, and does not serve the
+    selected one. ``nodes``: what they say to the first of its pods that waits for one; absent where they were not
+    looked at.
     """
 
     area: str
@@ -56,15 +71,16 @@ class Problem(Record, frozen=True):
     used: str = ""
     hard: str = ""
     percent: int | None = None
-    lacks: Mapping[str, str] = {}
-    behind: tuple[str, ...] = ()
+    short_by: Mapping[str, str] = {}
+    closed_resources: tuple[str, ...] = ()
     reason: str = ""
     verdict: Verdict | None = None
     missing: int = 0
     wanted: int = 0
+    old_pods: int = 0
     waiting: int = 0
     since: str = ""
-    remedies: tuple[Remedy, ...] = ()
+    fixes: tuple[Remedy, ...] = ()
     run_state: RunState | None = None
     elsewhere: bool = False
     nodes: NodeReport | None = None
@@ -73,7 +89,7 @@ class Problem(Record, frozen=True):
 class AreaPart(Record, frozen=True):
     """The number of an area's objects in one state."""
 
-    word: str
+    state: str
     count: int
     severity: Severity = ""
 
@@ -82,14 +98,14 @@ class OverviewArea(Record, frozen=True):
     """All objects of a kind. ``parts``: the objects by state, the worst first; of pods by QoS class.
 
     ``count``: how many objects; absent: not known, as ``state`` says: absent (the server has no such kind), denied,
-    failed, unread. ``of``: what the parts count, where that is not the objects. ``problems``: the worst first.
+    failed, unread. ``unit``: what the parts count, where that is not the objects. ``problems``: the worst first.
     """
 
     name: str
     kind: str
     count: int | None = None
     parts: tuple[AreaPart, ...] = ()
-    of: str = ""
+    unit: str = ""
     state: str = ""
     problems: tuple[Problem, ...] = ()
 
@@ -141,40 +157,9 @@ def parts_of(counts: Mapping[str, int], order: Mapping[str, Severity]) -> tuple[
     return tuple(AreaPart(word, counts[word], severity) for word, severity in order.items() if counts.get(word))
 
 
+_CLAIMS, _STORAGE = "persistentvolumeclaims", "requests.storage"
 #: Problems of an area that are listed; its list has all of them.
 MOST = 50
-
-#: States of a quota from the worst on.
-QUOTA_STATES: Mapping[str, Severity] = {
-    "over": "bad",
-    "full": "bad",
-    "near": "warn",
-    "unreadable": "unknown",
-    "no status": "unknown",
-    "empty": "",
-    "ok": "",
-}
-
-
-def tightest_use(report: QuotaReport) -> QuotaUse | None:
-    """Return the name with the least left in proportion; what is over comes before what is full."""
-    used = [use for use in report.uses if use.used is not None]
-    return max(used, key=lambda use: (use.is_exceeded, -1 if use.percent is None else use.percent), default=None)
-
-
-def quota_state(report: QuotaReport | str) -> str:
-    """Return a word of ``QUOTA_STATES``; a text instead of a report says why the quota cannot be read."""
-    if isinstance(report, str):
-        return "unreadable"
-    if not report.enforced:
-        return "no status"
-    tight = tightest_use(report)
-    if tight is None:
-        return "empty"
-    if tight.is_exceeded:
-        return "over"
-    percent = tight.percent or 0
-    return "full" if percent >= 100 else "near" if percent >= NEARLY_FULL else "ok"
 
 
 def read_quota(store: Store, options: EvaluationOptions, quota: ResourceQuota) -> QuotaReport | str:
@@ -225,18 +210,29 @@ def _quota_remedies(context: AreaInput, problem: Problem) -> tuple[Remedy, ...]:
         RaiseQuota(problem.subject, f"spec.hard[{use.name}]", use.name, use.used or "", from_=use.hard) for use in over
     )
     kept = named_manager_sentence(problem.subject, quota.metadata)
-    excess = join_words([f"{-parse(use.left or '0')} of {use.name}" for use in over])
+    amounts = {use.name: str(-parse(use.free or "0")) for use in over}
+    excess = join_words([f"{amount} of {name}" for name, amount in amounts.items()])
     command_texts = commands(context.store.origin, edits, {problem.subject: kept} if kept else {})
-    question = usage_command(context.store.origin, problem.subject)
-    return (
-        Remedy(f"free {excess}", ask=question),
-        Remedy(f"{sentence(edits)}, as much as is used", edits, command_texts, kept),
+    free = Remedy(
+        _format_freed(amounts) or f"free {excess}", owners=usage_command(context.store.origin, problem.subject)
     )
+    if isinstance(report, QuotaReport) and report.pool:
+        # Its hard is what claims add up to: whoever keeps it undoes other edits.
+        return (Remedy(f"create a claim on pool {report.pool} for {excess}"), free)
+    return (free, Remedy(f"{sentence(edits)}, as much as is used", edits, command_texts, kept))
+
+
+def _format_freed(amounts: Mapping[str, str]) -> str:
+    """Return which objects to delete, where they are claims; else empty."""
+    claims, storage = amounts.get(_CLAIMS), amounts.get(_STORAGE)
+    if claims is None or not amounts.keys() <= {_CLAIMS, _STORAGE}:
+        return ""
+    return f"delete {claims} PersistentVolumeClaim{'s' * (claims != '1')}{f' ({storage})' if storage else ''}"
 
 
 def _limits(context: AreaInput) -> AreaWithRemedies:
     limit_ranges = list(context.store.all("LimitRange", context.namespace or None))
-    counts = {"that nothing can meet": 0, "that depend on LimitRange order": 0, "sound": 0}
+    counts = {"that nothing can meet": 0, "order-dependent": 0, "sound": 0}
     for space in dict.fromkeys(item.metadata.namespace for item in limit_ranges):
         for row in effective_limits(context.store, space):
             sound = row.certain and not row.assumptions
@@ -244,7 +240,7 @@ def _limits(context: AreaInput) -> AreaWithRemedies:
             counts[word] += 1
     order: dict[str, Severity] = dict(zip(counts, ("bad", "warn", ""), strict=True))
     return AreaWithRemedies(
-        OverviewArea("limitranges", "LimitRange", len(limit_ranges), parts_of(counts, order), "bounds")
+        OverviewArea("limitranges", "LimitRange", len(limit_ranges), parts_of(counts, order), "values")
     )
 
 
@@ -265,11 +261,20 @@ def pod_area(sums: Iterable[NamespaceSums]) -> OverviewArea:
 def list_refusals(store: Store, namespace: str, options: EvaluationOptions) -> Iterator[Denied | None]:
     """Yield the refusal of each workload in turn, or None where its pods are not refused."""
     for subject in tuple(subjects_of(store, namespace)):
-        try:
-            yield find_refusal(store, subject, options)
-        except KresError:
-            # It went meanwhile, or holds what is no quantity: its own answer says so.
-            yield None
+        yield refusal_or_none(store, subject, options)
+
+
+def _refusal_remedies(store: Store, options: EvaluationOptions, problem: Problem) -> tuple[Remedy, ...]:
+    """Return what gets the pods of a refused workload admitted."""
+    refusal = find_refusal(store, Subject(problem.subject, BY_KIND[problem.subject.kind]), options)
+    return refusal.fixes if refusal is not None else ()
+
+
+def _run_remedies(
+    by_kind: Mapping[str, Callable[[Problem], tuple[Remedy, ...]]], problem: Problem
+) -> tuple[Remedy, ...]:
+    """Return what a system knows of its own object that waits or fails, else the next step of its state."""
+    return by_kind.get(problem.subject.kind, _no_remedies)(problem) or problem.fixes
 
 
 def refused_area(refusals: Iterable[Denied | None]) -> OverviewArea:
@@ -293,7 +298,7 @@ def _refusal(denied: Denied) -> Problem:
     word = outcome_word(denied.verdict)
     # Refused before and not any more: the controller tries again by itself.
     again = word in {"admitted", "full"}
-    since = refusal_start_text(denied.seen) or (denied.seen[0].time if denied.seen else "")
+    since = refusal_start_text(denied.facts) or (denied.facts[0].time if denied.facts else "")
     return Problem(
         "refused",
         denied.subject,
@@ -302,8 +307,9 @@ def _refusal(denied: Denied) -> Problem:
         verdict=denied.verdict,
         missing=missing,
         wanted=wanted_count,
+        old_pods=pods.old_pods if pods is not None else 0,
         since=since,
-        remedies=denied.remedies,
+        fixes=denied.fixes,
     )
 
 
@@ -326,8 +332,8 @@ def running_area(states: Iterable[tuple[ObjectRef, RunState]]) -> OverviewArea:
     counts: dict[str, int] = {}
     problems: list[Problem] = []
     for ref, state in states:
-        killed = state.word == "runs" and bool(state.reason)
-        word = "killed lately" if killed else _COUNTED.get(state.word, state.word)
+        killed = state.state == "runs" and bool(state.reason)
+        word = "killed lately" if killed else _COUNTED.get(state.state, state.state)
         counts[word] = counts.get(word, 0) + 1
         if _WORDS[word]:
             problems.append(_problem(ref, state, _WORDS[word]))
@@ -336,9 +342,38 @@ def running_area(states: Iterable[tuple[ObjectRef, RunState]]) -> OverviewArea:
     return OverviewArea(_NAME, "Pod", sum(counts.values()), parts, "workloads", problems=tuple(problems[:MOST]))
 
 
+#: The states of workloads, the worst first, and what those are called of which a pod's state has another word.
+_FARES: Mapping[str, Severity] = {
+    "refused": "bad",
+    "failing": "bad",
+    "waiting": "bad",
+    "killed": "warn",
+    "starting": "",
+    "off": "",
+    "scheduled": "",
+    "running": "",
+    "ended": "",
+}
+_FARE: Mapping[str, str] = {"fails": "failing", "waits": "waiting", "runs": "running"}
+
+
+def workload_area(
+    subjects: Iterable[ObjectRef], refused: Collection[ObjectRef], states: Iterable[tuple[ObjectRef, RunState]]
+) -> OverviewArea:
+    """Return the area of all workloads, each once: refused, or as its pods fare. Of ``subjects`` those without a state
+    are CronJobs, which run when their time comes.
+    """
+    words = dict.fromkeys(subjects, "scheduled")
+    for ref, state in states:
+        killed = state.state == "runs" and bool(state.reason)
+        words[ref] = "killed" if killed else _FARE.get(state.state, state.state)
+    words |= dict.fromkeys(refused, "refused")
+    return OverviewArea("workloads", "Deployment", len(words), parts_of(Counter(words.values()), _FARES))
+
+
 def _problem(ref: ObjectRef, state: RunState, severity: Severity) -> Problem:
     remedies = (Remedy(state.next),) if state.next else ()
-    return Problem(_NAME, ref, severity, state.word, since=state.since, remedies=remedies, run_state=state)
+    return Problem(_NAME, ref, severity, state.state, since=state.since, fixes=remedies, run_state=state)
 
 
 def _pods(problem: Problem) -> int:
@@ -351,19 +386,34 @@ _MENDED = 20
 _UNKNOWN = frozenset({"denied", "failed", "unread"})
 
 
+class Elsewhere(Record, frozen=True):
+    """How workloads that keep a number of pods fare in the other namespaces, as their status says.
+
+    ``unready``: how many of ``workloads`` lack pods, or have some that are not ready; ``namespaces``: where those are.
+    """
+
+    workloads: int
+    unready: int
+    namespaces: tuple[str, ...]
+
+
 class Overview(Record, frozen=True):
     """The overview of a namespace; ``namespace`` empty: of all.
 
+    ``workloads``: each once, where the areas ``refused`` and ``running`` count some in both. ``others``: what is wrong
+    in other namespaces; absent: not asked for, or not readable.
     ``problems``: of all areas, the worst first; ``elsewhere``: those that are in no namespace and do not serve this
-    one. ``unseen``: what could not be read; ``complete`` False: some of that would have to be counted.
+    one. ``unread``: what could not be read; ``complete`` False: some of that would have to be counted.
     """
 
     namespace: str
     areas: tuple[OverviewArea, ...]
     problems: tuple[Problem, ...] = ()
-    unseen: tuple[FailedRead, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     complete: bool = True
     elsewhere: tuple[Problem, ...] = ()
+    workloads: OverviewArea | None = None
+    others: Elsewhere | None = None
 
 
 def makers() -> tuple[AreaMaker, ...]:
@@ -399,28 +449,78 @@ def overview(
     """
     context = AreaInput(store, namespace, options, partial(read_quota, store, options))
     reads = overview_needs(namespace)
-    turned = refused_area(list_refusals(store, namespace, options))
+    refusals = list(list_refusals(store, namespace, replace(options, remedies=False)))
+    turned = refused_area(refusals)
     areas_made = [(maker, maker.make(context)) for maker in makers()]
     states = pods if pods is not None else states_in_store(store, namespace, options.now)
-    running = running_area(all_states(store, namespace, states))
+    fares = list(all_states(store, namespace, states))
+    running = running_area(fares)
+    workloads = workload_area(
+        (subject.ref for subject in subjects_of(store, namespace)),
+        {refusal.subject for refusal in refusals if refusal is not None},
+        fares,
+    )
     counted = pod_area(sums) if sums is not None else OverviewArea("pods", "Pod", state="denied")
     spaces = OverviewArea("namespaces", "Namespace", sum(1 for _ in store.all("Namespace")))
     areas = [turned, running, areas_made[0][1].area, counted, *(item.area for _, item in areas_made[1:]), spaces]
     remedies = {item.area.name: item.remedies for _, item in areas_made}
+    remedies["refused"] = partial(_refusal_remedies, store, options)
+    remedies[_NAME] = partial(_run_remedies, {item.area.kind: item.remedies for _, item in areas_made})
     problems_found = worst_first(areas)
     problems = [
-        replace(problem, remedies=remedies[problem.area](problem))
+        replace(problem, fixes=remedies[problem.area](problem))
         if index < _MENDED and problem.area in remedies
         else problem
         for index, problem in enumerate(problem for problem in problems_found if not problem.elsewhere)
     ]
     waiting = {(pod.metadata.namespace, pod.metadata.name): pod for pod in states.pods_without_node()}
-    problems = [_with_nodes(store, problem, waiting, options) for problem in problems]
+    if any(waiting_pod(problem, waiting) is not None for problem in problems):
+        seen = _with_pods(store, waiting.values())
+        problems = [
+            _with_nodes(seen, problem, waiting, options, mended=index < _MENDED)
+            for index, problem in enumerate(problems)
+        ]
     failed_reads = (*find_unread(store, reads), *_find_unread_pods(store, waiting.values()))
     is_complete = sums is not None and not any(failed_read.required for failed_read in failed_reads)
     elsewhere = tuple(problem for problem in problems_found if problem.elsewhere)
     shown = tuple(without_problems(store, reads, area) for area in areas)
-    return Overview(namespace, shown, tuple(problems), failed_reads, is_complete, elsewhere)
+    return Overview(namespace, shown, tuple(problems), failed_reads, is_complete, elsewhere, workloads)
+
+
+#: What keeps a number of pods and is no part of something that does.
+_COUNTED_ELSEWHERE = tuple(kind for kind in SCALED if WORKLOADS[kind].revision is not None)
+
+
+def elsewhere_needs() -> tuple[ReadRequest, ...]:
+    """Return the reads for how other namespaces fare."""
+    return tuple(ReadRequest(kind, required=False) for kind in _COUNTED_ELSEWHERE)
+
+
+def elsewhere(store: Store, namespace: str) -> Elsewhere | None:
+    """Return how the other namespaces fare; None where their workloads were not read."""
+    if not all(store.covered(read).is_known for read in elsewhere_needs()):
+        return None
+    count, unready = 0, Counter[str]()
+    for kind in _COUNTED_ELSEWHERE:
+        for workload in store.all(kind):
+            space = workload.metadata.namespace
+            if space == namespace:
+                continue
+            count += 1
+            unready[space] += _lacks_pods(kind, workload)
+    spaces = tuple(space for space, number in unready.most_common() if number)
+    return Elsewhere(count, unready.total(), spaces)
+
+
+def _lacks_pods(kind: str, workload: Workload) -> bool:
+    try:
+        replicas = replicas_of(kind, workload)
+    except UsageError:
+        return False
+    if replicas is None:
+        return False
+    unready = workload.status.ready_replicas < replicas.wanted
+    return unready or bool(replicas.missing_pods) or is_failing(workload)
 
 
 def _find_unread_pods(store: Store, waiting: Iterable[Pod]) -> Iterator[FailedRead]:
@@ -441,15 +541,36 @@ def waiting_pod(problem: Problem, waiting: Mapping[tuple[str, str], Pod]) -> Pod
     return waiting.get((problem.subject.namespace, state.pod or problem.subject.name))
 
 
+def _with_pods(store: Store, waiting: Iterable[Pod]) -> Store:
+    """Return the store with pods that were read page by page, of which none stays."""
+    seen = store.copied()
+    for pod in waiting:
+        seen.add("Pod", pod)
+    return seen
+
+
 def _with_nodes(
-    store: Store, problem: Problem, waiting: Mapping[tuple[str, str], Pod], options: EvaluationOptions
+    store: Store,
+    problem: Problem,
+    waiting: Mapping[tuple[str, str], Pod],
+    options: EvaluationOptions,
+    *,
+    mended: bool,
 ) -> Problem:
-    """Return the problem with what nodes say, where its pod waits for one and they were read."""
+    """Return the problem with what nodes say, where its pod waits for one and they were read; ``mended``: with what
+    lets a node take it.
+    """
     if (pod := waiting_pod(problem, waiting)) is None:
         return problem
     from kubectl_kres.reports.scheduling.report import nodes_in_list  # noqa: PLC0415 - only where a pod waits for a node
 
-    return replace(problem, nodes=nodes_in_list(store, pod, options.server.version[1]))
+    nodes = nodes_in_list(store, pod, options.server.version[1])
+    fixes = problem.fixes
+    if mended and nodes is not None and nodes.complete and nodes.no_node_fits:
+        from kubectl_kres.reports.explain.node_fixes import find_node_fixes  # noqa: PLC0415 - as above
+
+        fixes = find_node_fixes(store, problem.subject, pod, options) or fixes
+    return replace(problem, nodes=nodes, fixes=fixes)
 
 
 def without_problems(store: Store, reads: Sequence[ReadRequest], area: OverviewArea) -> OverviewArea:

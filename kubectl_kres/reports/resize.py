@@ -1,8 +1,5 @@
-"""The effect of a resize of a running pod: allowed or not, what changes, what restarts, and how much more quotas use.
-
-The patch is merged into the stored pod as ``kubectl patch --subresource resize`` does.
-
-The remedies of a refused resize, by the rule that refused it.
+"""The effect of a resize of a running pod: allowed or not, with fixes, what changes and restarts, and how much more
+quotas use.
 """
 
 from __future__ import annotations
@@ -15,7 +12,9 @@ import msgspec
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import SIDES, Draft, Quantities, parse_list
-from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, Server, invalid, invalid_object
+from kubectl_kres.admission.base.field_errors import invalid
+from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, invalid_object
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import compute_class, sum_pod
 from kubectl_kres.admission.pod.defaulting import decoded_draft
 from kubectl_kres.admission.resize import RESIZABLE, Change, changes, same_containers
@@ -26,7 +25,9 @@ from kubectl_kres.model.pod import Node, Pod
 from kubectl_kres.provenance.journal import Assumption, Journal
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, Verdict, find_unread
-from kubectl_kres.reports.common.parts import Record, Remedy, node_of
+from kubectl_kres.reports.common.nodes import node_of
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.pod.verdict import verdict_of, with_outcome
@@ -45,8 +46,8 @@ _CLASSES = {
 
 def _kept_class(case: RemedyContext) -> Iterator[str]:
     stored = re.search(r'Invalid value: "(\w+)"', case.finding.text)
-    holder_text = "at the pod level" if case.draft is not None and case.draft.pod is not None else "in every container"
-    yield _CLASSES.get(stored[1] if stored else "", "keep the QoS class as it is").format(place=holder_text)
+    place = "at the pod level" if case.draft is not None and case.draft.pod is not None else "in every container"
+    yield _CLASSES.get(stored[1] if stored else "", "keep the QoS class as it is").format(place=place)
 
 
 def _node_capacity_remedies(case: RemedyContext) -> Iterator[str]:
@@ -275,7 +276,7 @@ class Resize(Record, frozen=True):
 
     subject: ObjectRef
     verdict: Verdict
-    remedies: tuple[Remedy, ...]
+    fixes: tuple[Remedy, ...]
     changes: tuple[Change, ...] = ()
     restarts: tuple[str, ...] = ()
     sums: tuple[Sum, ...] = ()
@@ -285,7 +286,7 @@ class Resize(Record, frozen=True):
     node: str = ""
     ignored: tuple[str, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
-    unseen: tuple[FailedRead, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     complete: bool = True
     journal: Journal = ()
 

@@ -19,10 +19,11 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ManagedFields, ManagedMetadata, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
+from kubectl_kres.model.workload_kinds import MADE_BY, RETRIED
 from kubectl_kres.reports.common.explanation import Fact, FailedRead, find_unread, normalize_message
-from kubectl_kres.reports.common.parts import Record, Severity
-from kubectl_kres.reports.common.replicas import controller
-from kubectl_kres.reports.common.system import TimelineEvent, describe, kinds_of, object_history, systems
+from kubectl_kres.reports.common.owners import controller
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.system import Severity, TimelineEvent, describe, kinds_of, object_history, systems
 from kubectl_kres.reports.pod.events import event_facts, pod_facts, stuck_facts
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -53,13 +54,13 @@ class TimelineEntry(Record, frozen=True):
 
 
 class Timeline(Record, frozen=True):
-    """The timeline of a namespace; ``namespace`` empty: of all. ``entries``: the newest first. ``unseen``: what could
+    """The timeline of a namespace; ``namespace`` empty: of all. ``entries``: the newest first. ``unread``: what could
     not be read.
     """
 
     namespace: str
     entries: tuple[TimelineEntry, ...] = ()
-    unseen: tuple[FailedRead, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     complete: bool = True
 
 
@@ -116,13 +117,9 @@ def rollouts(replica_sets: Iterable[Workload]) -> Iterator[TimelineEntry]:
             yield TimelineEntry(meta.creation_timestamp, NEW_TEMPLATE, ObjectRef(kind, name, meta.namespace), text)
 
 
-#: Kinds whose conditions say why pods are missing.
-TROUBLED = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController")
 #: Reasons that may pass by themselves.
 _WAITING = frozenset({"FailedScheduling", "Unschedulable", "ResizeDeferred", "Deferred"})
 _AVAILABLE = "status.conditions[Available]"
-#: Kinds that others make for themselves: who made them is named instead.
-_PARTS = frozenset({"ReplicaSet", "Job"})
 
 
 class PodNews:
@@ -170,7 +167,7 @@ def troubles(
 
 
 def _conditions(store: Store, namespace: str) -> Iterator[Fact]:
-    for kind in TROUBLED:
+    for kind in RETRIED:
         for workload in store.all(kind, namespace or None):
             # That pods are not ready says nothing of why.
             yield from (fact for fact in stuck_facts(kind, workload) if fact.source.field != _AVAILABLE)
@@ -182,7 +179,7 @@ def _severity(fact: Fact) -> Severity:
 
 def _maker(store: Store, ref: ObjectRef) -> ObjectRef:
     """Return the Deployment or CronJob of what it made; any other object is returned itself."""
-    item = store.get(ref.kind, ref.name, ref.namespace) if ref.kind in _PARTS else None
+    item = store.get(ref.kind, ref.name, ref.namespace) if ref.kind in MADE_BY else None
     kind, name = controller(item) if isinstance(item, Workload) else ("", "")
     return ObjectRef(kind, name, ref.namespace) if name else ref
 
@@ -202,7 +199,7 @@ def added_kinds() -> tuple[str, ...]:
 
 def timeline_needs(namespace: str) -> tuple[ReadRequest, ...]:
     """Return the reads of a timeline but for pods; a cluster may have none of what is not required."""
-    own_reads = tuple(ReadRequest(kind, namespace) for kind in (*_POLICIES, *TROUBLED))
+    own_reads = tuple(ReadRequest(kind, namespace) for kind in (*_POLICIES, *RETRIED))
     additions = tuple(
         ReadRequest(kind, namespace if BY_KIND[kind].namespaced else "", required=False) for kind in added_kinds()
     )
@@ -211,7 +208,7 @@ def timeline_needs(namespace: str) -> tuple[ReadRequest, ...]:
 
 def timeline(store: Store, namespace: str, pod_news: PodNews | None, after: str = "") -> Timeline:
     """Return the timeline of a namespace. ``after``: RFC 3339, what is older is left out; empty: nothing is."""
-    happenings = _of_systems(store, namespace)
+    happenings = _system_events(store, namespace)
     entries = [*_edits(store, namespace), *troubles(store, namespace, happenings, pod_news or PodNews())]
     entries.sort(key=_newest_last, reverse=True)
     # What may not be read is somebody's choice; what could not be read has to be asked again.
@@ -236,7 +233,7 @@ def _edits(store: Store, namespace: str) -> Iterator[TimelineEntry]:
     yield from rollouts(store.all("ReplicaSet", namespace or None))
 
 
-def _of_systems(store: Store, namespace: str) -> Iterator[TimelineEvent]:
+def _system_events(store: Store, namespace: str) -> Iterator[TimelineEvent]:
     for _, item in _objects(store, kinds_of("events"), namespace):
         history = object_history(item)
         yield from history.events if history is not None else ()

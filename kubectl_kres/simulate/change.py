@@ -8,15 +8,10 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.model.objects import Raw
-from kubectl_kres.simulate.state import AUTOSCALER, Key, key_of
+from kubectl_kres.model.workload_kinds import SCALED
+from kubectl_kres.simulate.state import Key, key_of
+from kubectl_kres.simulate.system import pod_writers
 
-#: Kinds that a rollout of the scale subresource changes.
-SCALED = {
-    "Deployment": "deployments.apps",
-    "ReplicaSet": "replicasets.apps",
-    "StatefulSet": "statefulsets.apps",
-    "ReplicationController": "replicationcontrollers",
-}
 #: Numbers that stay as they are where a file does not say them.
 _KEPT = {**dict.fromkeys(SCALED, ("replicas",)), "Job": ("completions", "parallelism")}
 #: Lists that a strategic merge patch merges, with the key of their elements; of a Task --set names elements like that.
@@ -79,7 +74,7 @@ class Patch(Struct, frozen=True):
 
 
 class Evict(Struct, frozen=True):
-    """The updater of a vertical autoscaler goes over its pods until nothing changes; of each pass a step."""
+    """Who writes into pods by this object evicts old ones until nothing changes; of each pass a step."""
 
     kind: str
     name: str
@@ -103,6 +98,13 @@ class ParameterStep(Struct, frozen=True):
 
 
 Step = Apply | Delete | ScaleStep | Patch | Evict | WaitForControllers | ParameterStep
+
+
+class PlacedStep(Struct, frozen=True):
+    """A step and the namespace of its object; empty for a cluster-scoped object."""
+
+    step: Step
+    namespace: str = ""
 
 
 def key_of_step(step: Step) -> Key:
@@ -134,8 +136,8 @@ def _taken_over(step: Apply, stored: Raw | None) -> dict[str, Any]:
         key: metadata[key] for key in ("uid", "creationTimestamp", "ownerReferences", "generation") if key in metadata
     }
     sent["metadata"] = {**(sent.get("metadata") or {}), **identity}
-    # What an autoscaler recommends stands in its status: with that of a file its recommender is taken to agree.
-    if "status" in stored and not (sent["kind"] == AUTOSCALER and sent.get("status")):
+    # What is written into pods stands in a status: with that of a file its controller is taken to agree.
+    if "status" in stored and not (sent["kind"] in pod_writers() and sent.get("status")):
         sent["status"] = stored["status"]
     if step.kept:
         stored_spec, spec = stored.get("spec") or {}, sent.get("spec") or {}
@@ -176,3 +178,31 @@ def _merged_list(stored: list[Any], patch: list[Any], key: str) -> list[Any]:
         else:
             result[position] = strategic_merge(result[position], plain)
     return result
+
+
+def difference(old: Raw, new: Raw) -> dict[str, Any]:
+    """Return a merge patch that makes of the stored object what a file holds: labels and annotations stay, the spec is
+    the file's.
+    """
+    patch: dict[str, Any] = {}
+    metadata = new.get("metadata") or {}
+    tags = {key: metadata[key] for key in ("labels", "annotations") if metadata.get(key)}
+    if tags:
+        patch["metadata"] = tags
+    spec = _build_patch(old.get("spec") or {}, new.get("spec") or {})
+    return {**patch, "spec": spec} if spec else patch
+
+
+def _build_patch(old: Raw, new: Raw) -> dict[str, Any]:
+    """Return the merge patch that turns ``old`` into ``new``; removed keys are null."""
+    result: dict[str, Any] = {}
+    for key, value in new.items():
+        outcome = old.get(key)
+        if isinstance(value, Mapping) and isinstance(outcome, Mapping):
+            inner = _build_patch(outcome, value)
+            if inner:
+                result[key] = inner
+        elif value != outcome:
+            result[key] = value
+    # The pool that a webhook chose stays where a file names none.
+    return result | {key: None for key in old if key not in new and key != "pool"}

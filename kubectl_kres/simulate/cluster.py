@@ -1,4 +1,4 @@
-"""A change of a whole cluster: each step is simulated in its namespace; steps of Capsule change managed quotas."""
+"""A change of a whole cluster: each step is simulated in its namespace; what systems make of it become steps, too."""
 
 from __future__ import annotations
 
@@ -9,37 +9,28 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.capsule.model import ResourcePoolClaim
-from kubectl_kres.capsule.replay import events
-from kubectl_kres.capsule.replay.world import PoolWorld as Pools
-from kubectl_kres.capsule.replay.world import build_pool_world as pools_of
-from kubectl_kres.capsule.rules.conditions import is_in_use
-from kubectl_kres.capsule.rules.webhooks import RELEASE
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import ManagedMetadata, Raw, decode_object
-from kubectl_kres.model.objects import Namespace as NamespaceObject
 from kubectl_kres.simulate import change
+from kubectl_kres.simulate.change import PlacedStep
 from kubectl_kres.simulate.explore import MOST_STATES, FinalStates
 from kubectl_kres.simulate.final_states import FinalState
 from kubectl_kres.simulate.live import OF_CLUSTER, build_world, raw_of, state_of, with_binding_mode
 from kubectl_kres.simulate.moves import Kubelet, State
+from kubectl_kres.simulate.namespaces import known_namespaces, step_namespace
 from kubectl_kres.simulate.plugins import POLICIES, parameters_of
 from kubectl_kres.simulate.requests import StepAnswer
 from kubectl_kres.simulate.simulation import NamespaceSimulation
-from kubectl_kres.simulate.state import HOOKS, Key, pods_of
+from kubectl_kres.simulate.state import Key, pods_of
+from kubectl_kres.simulate.system import controllers, kept_kinds
 from kubectl_kres.simulate.tables import EvaluatedPods
 from kubectl_kres.store.parameters import parameters
 from kubectl_kres.store.store import Store
 
-#: Kinds that Capsule's webhooks and controllers act on.
-POOLED = ("ResourcePool", "ResourcePoolClaim", "Namespace")
-_NAME_LABEL = "kubernetes.io/metadata.name"
+#: What the controllers of systems look at, by the name of the system.
+Worlds = Mapping[str, Any]
 #: So many workloads are named in what is said of many.
 _MOST_NAMED = 3
-_SELF = frozenset({"Namespace"})
-#: What a world holds that does not go with its namespace.
-_OF_NO_NAMESPACE = frozenset({*OF_CLUSTER, "Namespace", HOOKS})
 _NUMEROUS = ("Pod", "ReplicaSet", "Deployment")
 #: Ends that are put into words; of more only the outermost.
 MOST_SHOWN = 32
@@ -47,13 +38,6 @@ MOST_SHOWN = 32
 _MOST_PASSES = 12
 #: States that are looked at over all namespaces of a change, and at least in each.
 MOST_OVER_ALL, LEAST_STATES = 40_000, 200
-
-
-class PlacedStep(Struct, frozen=True):
-    """A step and the namespace of its object; empty for a cluster-scoped object."""
-
-    step: change.Step
-    namespace: str = ""
 
 
 class SentStep(Struct, frozen=True):
@@ -78,7 +62,7 @@ class ClusterStates(Struct, frozen=True):
     """Namespaces before or after a change, each in every state in which its controllers can come to rest."""
 
     spaces: Mapping[str, tuple[NamespaceSimulation, FinalStates]]
-    pools: Pools
+    worlds: Worlds
 
     def final_states(self, space: str) -> tuple[FinalState, ...]:
         """Return the descriptions of ``states``."""
@@ -108,13 +92,13 @@ class ClusterStates(Struct, frozen=True):
 class ChangeOutcome(Struct, frozen=True):
     """The cluster before and after a change, and the server's answer to each step.
 
-    several: so many ends of Capsule's own choices were possible, of which one is shown.
+    ``choices``: by the title of a system how many ends its own choices can have, of which one is shown.
     """
 
     before: ClusterStates
     after: ClusterStates
     sent: tuple[SentStep, ...]
-    several: int = 1
+    choices: Mapping[str, int] = {}
 
     @property
     def gaps(self) -> tuple[str, ...]:
@@ -160,8 +144,9 @@ class ClusterChange:
         """
         self.most, self.emptied, self.seen = maximum, emptied, seen
         self.store, self.steps, self.server, self.settled = store, steps, server, settled
-        self.pools_before = _pools(store)
-        self.pools, sent, self._internal, self.several = _through_capsule(store, self.pools_before, steps)
+        known = known_namespaces(store)
+        self.worlds_before = {name: each.build(store, known) for name, each in controllers().items()}
+        self.worlds, sent, self._internal, self.choices = _through_systems(store, self.worlds_before, steps)
         named = {step.namespace for step in steps} | {local.namespace for local in self._internal}
         of_policies = [raw_of(item) for kind in POLICIES for item in store.all(kind)]
         self.parameters = parameters_of(
@@ -205,7 +190,7 @@ class ClusterChange:
             final_states = namespace.after(usual, here, Kubelet(), between=False, maximum=maximum) if local else rest
             _note(self._sent_by_number, self.steps, local, namespace, final_states, space)
             old, new = (namespace, rest), (namespace, final_states)
-            yield space, ClusterStates({space: old}, self.pools_before), ClusterStates({space: new}, self.pools)
+            yield space, ClusterStates({space: old}, self.worlds_before), ClusterStates({space: new}, self.worlds)
             self._gaps.update(namespace.tables.gaps)
             for kind in _NUMEROUS if self.emptied else ():
                 self.store.empty(kind, space)
@@ -253,10 +238,10 @@ def simulate_steps(
         before.update(old.spaces)
         after.update(new.spaces)
     return ChangeOutcome(
-        ClusterStates(before, course.pools_before),
-        ClusterStates(after, course.pools),
+        ClusterStates(before, course.worlds_before),
+        ClusterStates(after, course.worlds),
         course.sent_steps,
-        course.several,
+        course.choices,
     )
 
 
@@ -281,7 +266,7 @@ def _as_is(state: State) -> FinalStates:
 
 
 class _Local(Struct, frozen=True):
-    """A step of Capsule's controllers, or a user's (``number``)."""
+    """A step of a system's controllers, or a user's (``number``)."""
 
     step: change.Step
     namespace: str
@@ -311,16 +296,16 @@ def _note(
     # To a wait there is no answer.
     asked = [number for number, step in local if not isinstance(step, change.WaitForControllers)]
     usual, request_answers = final_states.states[: final_states.usual], namespace.requests.answers
-    for number in dict.fromkeys(number for number in asked if number >= 0):
-        indexes = [index for index, other in enumerate(asked) if other == number]
+    indexes_of: dict[int, list[int]] = {}
+    for index, number in enumerate(asked):
+        indexes_of.setdefault(number, []).append(index)
+    for number, indexes in indexes_of.items():
+        if number < 0:
+            continue
         answers = dict.fromkeys(
             _join_answers([request_answers[state.answers[index]] for index in indexes]) for state in usual
         )
-        user_step = steps[number].step
-        kind, name = change.key_of_step(user_step)
-        sent[number] = SentStep(
-            number + 1, getattr(user_step, "label", ""), _format_step(user_step), kind, name, space, tuple(answers)
-        )
+        sent[number] = _sent_step(number, PlacedStep(steps[number].step, space), tuple(answers))
 
 
 def _passes(number: int, step: change.Step) -> Iterator[tuple[int, change.Step]]:
@@ -343,189 +328,60 @@ def _format_step(step: change.Step) -> str:
     """Return what a step does, in a word."""
     if isinstance(step, change.ScaleStep):
         return f"scale to {step.replicas}"
-    if isinstance(step, change.Patch) and _is_release(step):
-        return "release"
     return {change.Apply: "apply", change.Delete: "delete", change.Patch: "set", change.Evict: "evict"}.get(
         type(step), "wait"
     )
 
 
-def _pools(store: Store) -> Pools:
-    spaces = {item.metadata.name: with_name_label(item) for item in store.all("Namespace")}
-    named = {item.metadata.namespace for kind in ("ResourcePoolClaim", "ResourceQuota") for item in store.all(kind)}
-    for name in sorted(named - spaces.keys()):
-        spaces[name] = with_name_label(NamespaceObject(ManagedMetadata(name)))
-    return pools_of(
-        spaces.values(), store.all("ResourcePool"), store.all("ResourcePoolClaim"), store.all("ResourceQuota")
-    )
+def _through_systems(
+    store: Store, worlds: Worlds, steps: Sequence[PlacedStep]
+) -> tuple[Worlds, dict[int, SentStep], list[_Local], dict[str, int]]:
+    """Steps about namespaces and what systems keep, played; what becomes of Kubernetes' objects are steps, too.
 
-
-def with_name_label(namespace: NamespaceObject) -> NamespaceObject:
-    """Return the namespace with the label that the API server gives every namespace."""
-    meta = namespace.metadata
-    labels = {_NAME_LABEL: meta.name, **(meta.labels or {})}
-    return msgspec.structs.replace(namespace, metadata=msgspec.structs.replace(meta, labels=labels))
-
-
-def _through_capsule(
-    store: Store, pools: Pools, steps: Sequence[PlacedStep]
-) -> tuple[Pools, dict[int, SentStep], list[_Local], int]:
-    """Steps about pools, claims and namespaces played through Capsule; what changes of its quotas become steps, too."""
+    By the title of a system among how many worlds it chose.
+    """
     result: list[_Local] = []
     sent: dict[int, SentStep] = {}
-    several = 1
+    choices: dict[str, int] = {}
+    namespaces = known_namespaces(store)
     for number, placed_step in enumerate(steps):
-        step = placed_step.step
+        step, space = placed_step.step, placed_step.namespace
         kind, name = change.key_of_step(step)
         if isinstance(step, change.WaitForControllers):
-            result.append(_Local(step, placed_step.namespace))
+            result.append(_Local(step, space))
             continue
         if isinstance(step, change.Apply) and step.refused:
             answer = StepAnswer(allowed=False, code=404, message=step.refused)
-            sent[number] = SentStep(
-                number + 1, step.label, _format_step(step), kind, name, placed_step.namespace, (answer,)
-            )
+            sent[number] = _sent_step(number, placed_step, (answer,))
             continue
-        if kind not in POOLED:
-            result.append(_Local(step, placed_step.namespace, number))
-            pools = _with_own_quota(pools, placed_step, step)
-            continue
-        answers, worlds = _replay_step(pools, step, kind, name, placed_step.namespace)
-        several = max(several, len(worlds))
-        label = getattr(step, "label", "")
-        sent[number] = SentStep(number + 1, label, _format_step(step), kind, name, placed_step.namespace, answers)
-        result += _changed_quotas(pools, worlds[0])
-        if kind == "Namespace" and isinstance(step, change.Delete):
-            objects = build_world(store, name).objects
-            result += [_Local(change.Delete(*key), name) for key in objects if key[0] not in _OF_NO_NAMESPACE]
-        elif kind == "Namespace" and name in worlds[0].namespaces:
-            # Its labels say which standard of Pod Security is enforced, and which policies are bound to it.
-            result.append(_Local(change.Apply(raw_of(worlds[0].namespaces[name])), name))
-        pools = worlds[0]
-    return pools, sent, result, several
-
-
-def _with_own_quota(pools: Pools, placed_step: PlacedStep, step: change.Step) -> Pools:
-    """Return Capsule's world without a deleted quota of the namespace, and with any other unchanged."""
-    kind, name = change.key_of_step(step)
-    key = (placed_step.namespace, name)
-    if kind != "ResourceQuota":
-        return pools
-    if isinstance(step, change.Delete):
-        return msgspec.structs.replace(pools, quotas={k: v for k, v in pools.quotas.items() if k != key})
-    return pools
-
-
-def _replay_step(
-    pools: Pools, step: change.Step, kind: str, name: str, namespace: str
-) -> tuple[tuple[StepAnswer, ...], tuple[Pools, ...]]:
-    exists = _find_stored_object(pools, kind, name, namespace)
-    event = _event(step, kind, name, namespace, exists)
-    code = 200 if exists is not None or not isinstance(step, change.Apply) else 201
-    if event is None:
-        known = BY_KIND[kind].qualified_name
-        return (StepAnswer(allowed=False, code=404, message=f'{known} "{name}" not found'),), (pools,)
-    if isinstance(step, change.Patch) and isinstance(exists, ResourcePoolClaim) and _is_idle_release(step, exists):
-        text = (
-            "the webhook takes the release annotation off again: the claim is unused, "
-            "so that it can be edited or deleted without a release"
-        )
-        return (StepAnswer(allowed=False, code=200, message=text),), (pools,)
-    answers: dict[StepAnswer, None] = {}
-    worlds: list[Pools] = []
-    for outcome in events.replay(pools, event):
-        if outcome.refusal is not None:
-            refusal = outcome.refusal
-            answers[
-                StepAnswer(allowed=False, code=refusal.code, message=refusal.message, findings=refusal.findings)
-            ] = None
+        played = {system: each.play(worlds[system], placed_step) for system, each in controllers().items()}
+        worlds = {system: each.world for system, each in played.items()}
+        for system, each in played.items():
+            result += (_Local(made.step, made.namespace) for made in each.steps)
+            title = controllers()[system].title
+            choices[title] = max(choices.get(title, 1), each.ways)
+        if kind in kept_kinds():
+            answers = tuple(answer for each in played.values() for answer in each.answers)
+            words = [each.word for each in played.values() if each.word]
+            sent[number] = _sent_step(number, placed_step, answers, *words)
+        elif kind == "Namespace":
+            answer, namespaces = step_namespace(namespaces, step)
+            sent[number] = _sent_step(number, placed_step, (answer,))
+            if name in namespaces:
+                # Its labels say which standard of Pod Security is enforced, and which policies are bound to it.
+                result.append(_Local(change.Apply(raw_of(namespaces[name])), name))
+            elif answer.allowed:
+                objects = build_world(store, name).objects
+                result += (_Local(change.Delete(*key), name) for key in objects if BY_KIND[key[0]].namespaced)
         else:
-            answers[StepAnswer(allowed=True, code=code)] = None
-        if outcome.world not in worlds:
-            worlds.append(outcome.world)
-    if isinstance(step, change.Delete) and kind != "ResourcePoolClaim":
-        worlds = [later.world for world in worlds for later in events.replay(world, events.TimePasses())]
-    return tuple(answers), tuple(worlds)
+            changed = next((each.sent for each in played.values() if each.sent is not None), step)
+            result.append(_Local(changed, space, number))
+    return worlds, sent, result, choices
 
 
-def _is_idle_release(step: change.Patch, claim: ResourcePoolClaim) -> bool:
-    """Return whether a claim is to be released that no pod uses. Source: capsule claim_mutating.go."""
-    return _is_release(step) and not is_in_use(claim)
-
-
-def _is_release(step: change.Patch) -> bool:
-    annotations = (step.patch.get("metadata") or {}).get("annotations") or {}
-    return str(annotations.get(RELEASE, "")).lower() == "true"
-
-
-def _find_stored_object(pools: Pools, kind: str, name: str, namespace: str) -> Any:
-    if kind == "Namespace":
-        return pools.namespaces.get(name)
-    return pools.pools.get(name) if kind == "ResourcePool" else pools.claims.get((namespace, name))
-
-
-def _event(step: change.Step, kind: str, name: str, namespace: str, stored: Any) -> events.WorldEvent | None:
-    struct = BY_KIND[kind].struct
-    if isinstance(step, change.Apply) and stored is None:
-        raw = step.object
-        if kind == "ResourcePoolClaim":
-            raw = {**raw, "metadata": {**raw["metadata"], "namespace": namespace}}
-        item = decode_object({key: value for key, value in raw.items() if key != "status"}, struct)
-        return events.Create(with_name_label(item) if kind in _SELF else item)
-    if stored is None:
-        return None
-    if isinstance(step, change.Delete):
-        return events.DeleteEvent(kind, name, namespace)
-    patch = (
-        step.patch
-        if isinstance(step, change.Patch)
-        else difference(raw_of(stored), change.apply_step(step, raw_of(stored)))
-    )
-    return events.PatchEvent(kind, name, patch, namespace)
-
-
-def difference(old: Raw, new: Raw) -> dict[str, Any]:
-    """Return a merge patch that makes of the stored object what a file holds: labels and annotations stay, the spec is
-    the file's.
-    """
-    patch: dict[str, Any] = {}
-    metadata = new.get("metadata") or {}
-    tags = {key: metadata[key] for key in ("labels", "annotations") if metadata.get(key)}
-    if tags:
-        patch["metadata"] = tags
-    spec = _build_patch(old.get("spec") or {}, new.get("spec") or {})
-    return {**patch, "spec": spec} if spec else patch
-
-
-def _build_patch(old: Raw, new: Raw) -> dict[str, Any]:
-    """Return the merge patch that turns ``old`` into ``new``; removed keys are null."""
-    result: dict[str, Any] = {}
-    for key, value in new.items():
-        outcome = old.get(key)
-        if isinstance(value, Mapping) and isinstance(outcome, Mapping):
-            inner = _build_patch(outcome, value)
-            if inner:
-                result[key] = inner
-        elif value != outcome:
-            result[key] = value
-    # The pool that a webhook chose stays where a file names none.
-    return result | {key: None for key in old if key not in new and key != "pool"}
-
-
-def _changed_quotas(before: Pools, after: Pools) -> list[_Local]:
-    """Return what a step of Capsule's did to quotas, as steps of the namespaces."""
-    result: list[_Local] = []
-    for key, quota in after.quotas.items():
-        old = before.quotas.get(key)
-        if old is None or old.spec != quota.spec:
-            raw = {name: value for name, value in raw_of(quota).items() if name != "status"}
-            for owner in raw.get("metadata", {}).get("ownerReferences", ()):
-                # A pool of a file has no uid yet; the server gives it one before its controller sees it.
-                owner["uid"] = owner.get("uid") or owner.get("name", "")
-            result.append(_Local(change.Apply(raw), key[0]))
-    result += [
-        _Local(change.Delete("ResourceQuota", name), space)
-        for space, name in before.quotas
-        if (space, name) not in after.quotas
-    ]
-    return result
+def _sent_step(number: int, placed_step: PlacedStep, answers: tuple[StepAnswer, ...], word: str = "") -> SentStep:
+    """``word``: what the step does, where a system has a word of its own."""
+    step = placed_step.step
+    kind, name = change.key_of_step(step)
+    label, what = getattr(step, "label", ""), word or _format_step(step)
+    return SentStep(number + 1, label, what, kind, name, placed_step.namespace, answers)

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
 
+from kubectl_kres.model.ordinals import length
+from kubectl_kres.simulate.replicas import Replica, Replicas, count_pods, gaps, joined, outside, within
 from kubectl_kres.simulate.state import (
     DaemonSetState,
     DeploymentState,
     Pods,
-    Replica,
     ReplicaSetState,
     StatefulSetState,
     count,
@@ -252,35 +252,38 @@ def _list_remaining_pods(pods: Pods, number: int) -> Iterator[Pods]:
             yield (*head, *tail)
 
 
-def missing_ordinals(state: StatefulSetState) -> tuple[int, ...]:
-    """Return the ordinals that the controller tries to make now.
+def missing_ordinals(state: StatefulSetState) -> tuple[range, ...]:
+    """Return the ordinals that the controller tries to make now, each row of them at once.
 
-    In order: the first that is not there, once all before it are ready. In parallel: those of one batch; batches of 1,
-    2, 4, ... ordinals follow each other, and one that was refused ends the round.
+    In order: the first that is not there, once all before it are ready; it alone. In parallel: those of one batch;
+    batches of 1, 2, 4, ... ordinals follow each other, and one that was refused ends the round.
     """
+    absent = next(gaps(state.own_pods, state.ordinals), None)
+    if absent is None:
+        return ()
     if not state.parallel:
-        due = iter(state.ordinals)
-        for replica, ordinal in zip(state.own_pods, due, strict=False):
-            if replica.ordinal != ordinal:
-                return (ordinal,)
-            if not replica.ready:
-                return ()
-        return tuple(islice(due, 1))
-    present = {replica.ordinal for replica in state.pods}
-    for batch in _batches(state.ordinals):
-        absent = tuple(ordinal for ordinal in batch if ordinal not in present)
-        if absent:
-            return absent
-    return ()
+        all_ready = all(replica.ready for replica in state.own_pods if replica.ordinal < absent.start)
+        return (absent[:1],) if all_ready else ()
+    return tuple(gaps(state.own_pods, _batch_with(state.ordinals, absent.start)))
 
 
-def _batches(ordinals: range) -> Iterator[range]:
-    """Source: slowStartBatch."""
-    done, size = 0, 1
-    while done < len(ordinals):
-        yield ordinals[done : done + size]
-        done += size
-        size *= 2
+def _batch_with(ordinals: range, ordinal: int) -> range:
+    """Return the batch in which an ordinal is. Source: slowStartBatch."""
+    size = 1 << ((ordinal - ordinals.start + 1).bit_length() - 1)
+    first = ordinals.start + size - 1
+    return range(first, min(first + size, ordinals.stop))
+
+
+def first_alike(state: StatefulSetState, row: range) -> range:
+    """Return the first of a row of missing ordinals whose new pods have one template."""
+    border = state.start + state.partition
+    return range(row.start, border) if row.start < border < row.stop else row
+
+
+def last_alike(state: StatefulSetState, row: range) -> range:
+    """Return the last of a row of missing ordinals whose new pods have one template."""
+    border = state.start + state.partition
+    return range(border, row.stop) if row.start < border < row.stop else row
 
 
 def template_of(state: StatefulSetState, ordinal: int) -> int:
@@ -296,15 +299,16 @@ def delete_replaced_pods(state: StatefulSetState) -> StatefulSetState | None:
 
     Nothing is deleted while an ordinal is missing.
     """
-    own_pods = state.own_pods
-    if len(own_pods) < len(state.ordinals):
+    own_pods, ordinals = state.own_pods, state.ordinals
+    if count_pods(own_pods) < length(ordinals):
         return None
     if not state.parallel and not all(replica.ready for replica in own_pods):
         return None
-    if len(own_pods) < len(state.pods):
-        excess = set(state.pods) - set(own_pods)
-        gone = excess if state.parallel else {max(excess)}
-        return state._replace(pods=tuple(replica for replica in state.pods if replica not in gone))
+    if own_pods != state.pods:
+        if state.parallel:
+            return state._replace(pods=own_pods)
+        last = outside(state.pods, ordinals)[-1].last
+        return state._replace(pods=outside(state.pods, range(last, last + 1)))
     return None if state.on_delete else _update_stateful_set(state)
 
 
@@ -312,35 +316,46 @@ def _update_stateful_set(state: StatefulSetState) -> StatefulSetState | None:
     """Return the set, all of whose pods are there, after the next step of an update; None: there is none."""
     gone = _one_replaced(state) if state.unavailable is None else _several_replaced(state)
     if gone:
-        return state._replace(pods=tuple(replica for replica in state.pods if replica.ordinal not in gone))
+        pods = state.pods
+        for ordinals in gone:
+            pods = outside(pods, ordinals)
+        return state._replace(pods=pods)
     finished = all(replica.template == state.template and replica.ready for replica in state.pods)
     if finished and state.current != state.template:
         return state._replace(current=state.template)
     return None
 
 
-def _one_replaced(state: StatefulSetState) -> set[int]:
+def _one_replaced(state: StatefulSetState) -> tuple[range, ...]:
     """Return the highest old ordinal, unless one above it is not ready. Source: updateStatefulSet without the gate."""
-    for replica in reversed(state.pods):
-        if replica.ordinal < state.start + state.partition:
-            break
+    for replica in reversed(_updatable(state)):
         if replica.template != state.template:
-            return {replica.ordinal}
+            return (range(replica.last, replica.last + 1),)
         if not replica.ready:
             break
-    return set()
+    return ()
 
 
-def _several_replaced(state: StatefulSetState) -> set[int]:
+def _several_replaced(state: StatefulSetState) -> list[range]:
     """As many as may be away; in parallel also each old one that is not ready, as nothing is lost with it.
 
     Source: updateStatefulSetAfterInvariantEstablished.
     """
+    old = [item for item in reversed(_updatable(state)) if item.template != state.template]
+    room = max(0, (state.unavailable or 1) - count_pods(replica for replica in state.pods if not replica.ready))
+    gone = [item.ordinals for item in old if state.parallel and not item.ready]
+    for item in old:
+        if (item.ready or not state.parallel) and room:
+            replaced = min(room, item.number)
+            gone.append(range(item.last + 1 - replaced, item.last + 1))
+            room -= replaced
+    return gone
+
+
+def _updatable(state: StatefulSetState) -> Replicas:
+    """Return the pods that no partition keeps."""
     first = state.start + state.partition
-    old = [item for item in reversed(state.pods) if item.ordinal >= first and item.template != state.template]
-    room = max(0, (state.unavailable or 1) - sum(not replica.ready for replica in state.pods))
-    gone = {item.ordinal for item in old if state.parallel and not item.ready}
-    return gone | set([item.ordinal for item in old if item.ready or not state.parallel][:room])
+    return within(state.pods, range(first, max(first, state.pods[-1].last + 1))) if state.pods else ()
 
 
 def kept_revisions(state: StatefulSetState) -> tuple[int, ...]:
@@ -359,5 +374,5 @@ def kept_revisions(state: StatefulSetState) -> tuple[int, ...]:
 
 
 def with_replica(state: StatefulSetState, replica: Replica) -> StatefulSetState:
-    """Return the set and a new pod."""
-    return state._replace(pods=tuple(sorted((*state.pods, replica))))
+    """Return the set and new pods."""
+    return state._replace(pods=joined((*state.pods, replica)))

@@ -1,11 +1,12 @@
-"""Search for every final state of a namespace, over all orders of the controllers' moves that can matter.
-
-Which workloads want something, which of them only wait for room, and which measures lack it for all of them.
+"""Search for every final state of a namespace, over all orders of moves that can matter: who wants something, and who
+only waits for room.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
 from random import Random
 from typing import Any, NamedTuple
 
@@ -14,7 +15,8 @@ from msgspec import Struct
 from kubectl_kres.simulate import controllers
 from kubectl_kres.simulate.change import Delete, Step, WaitForControllers
 from kubectl_kres.simulate.controllers import kept_revisions, kept_sets, sync_deployment
-from kubectl_kres.simulate.moves import Controllers, State
+from kubectl_kres.simulate.leaps import LEAST_MOVES
+from kubectl_kres.simulate.moves import ALL, Controllers, State, leap_of_state
 from kubectl_kres.simulate.requests import Requests
 from kubectl_kres.simulate.state import (
     Common,
@@ -176,7 +178,9 @@ class RoomDemand:
                 if controllers.delete_replaced_pods(workload) is not None:
                     return None
                 return {
-                    controllers.template_of(workload, ordinal) for ordinal in controllers.missing_ordinals(workload)
+                    controllers.template_of(workload, ends[0])
+                    for row in controllers.missing_ordinals(workload)
+                    for ends in (controllers.first_alike(workload, row), controllers.last_alike(workload, row))
                 }
             case JobState():
                 return None
@@ -253,10 +257,19 @@ _STRAIGHT = 8
 #: Ways on over all states, for each one that may be looked at, and of one state: where more race for room, their orders
 #: are too many for a search.
 _WAYS, _MOST_WAYS = 5, 24
+#: Of so many parts at least the pods of a workload are made where orders are drawn.
+_SHARES = 64
+#: So many moves are drawn by lot; then each workload goes as far as it can.
+_MOST_MOVES = 5_000
 #: Workloads and steps of all the orders that are drawn.
 _MOST_OF_ALL = 20_000
 #: The same where the controllers may act between two steps.
 MOST_BETWEEN = 6_000
+
+
+def _share(workload: WorkloadState) -> int:
+    """Return how many pods come at once where orders are drawn: of many no single one is told apart."""
+    return max(1, (count_wanted_pods(workload) - pods_of(workload)) // _SHARES)
 
 
 class FinalStates(Struct, frozen=True):
@@ -325,9 +338,14 @@ class Explorer:
         while stack:
             state = stack.pop()
             next_answer = self._next_states(state, between=between)
+            trail = [state]
             while len(next_answer) == 1 and straight > 0:
                 straight -= 1
                 state = next_answer[0].compacted()
+                trail.append(state)
+                if len(trail) == LEAST_MOVES:
+                    state = leap_of_state(trail, partial(self._only_next, between=between)) or state
+                    trail = [state]
                 next_answer = self._next_states(state, between=between)
             mark = self._state_key(state)
             if mark in seen:
@@ -341,6 +359,11 @@ class Explorer:
             else:
                 final_states.append(state)
         return final_states, True
+
+    def _only_next(self, state: State, *, between: bool) -> State | None:
+        """Return the one state that can follow; None: there is none, or more than one."""
+        states = self._next_states(state, between=between)
+        return states[0].compacted() if len(states) == 1 else None
 
     def _state_key(self, state: State) -> Any:
         """Equal for equal states. To hash all workloads takes long, and few are others than in the first state."""
@@ -406,27 +429,29 @@ class Explorer:
             contended = self.demand.contended_measures(state)
             for index in active:
                 if not contended & self.demand.measures(state, state.workloads[index][1]):
-                    moves = list(self.controllers.next_moves(state, index, alone=True))
+                    moves = list(islice(self.controllers.next_moves(state, index, at_once=ALL), _MOST_WAYS + 1))
                     if moves:
                         yield from moves
                         return
         for index in active:
-            yield from self.controllers.next_moves(state, index, alone=one_by_one and len(active) == 1)
+            at_once = ALL if one_by_one and len(active) == 1 else 1
+            yield from islice(self.controllers.next_moves(state, index, at_once=at_once), _MOST_WAYS + 1)
 
     def _with_first_sets(self, state: State, active: Sequence[int]) -> State | None:
         """With the first set of each Deployment that has none, if no quota counts sets: it hinders nobody.
 
         None if there is no such Deployment.
         """
+        if self.tables.reviews:
+            return None
         made: dict[int, WorkloadState] = {}
         for index in active:
             workload = state.workloads[index][1]
-            if not isinstance(workload, DeploymentState) or self.tables.revision_cost(workload) or self.tables.reviews:
+            if not isinstance(workload, DeploymentState) or workload.sets or self.tables.revision_cost(workload):
                 continue
-            if not workload.sets:
-                after = sync_deployment(workload, may_create=lambda: True)
-                if after is not None:
-                    made[index] = after
+            after = sync_deployment(workload, may_create=lambda: True)
+            if after is not None:
+                made[index] = after
         return state._replace(workloads=state.workloads.with_replaced(made)) if made else None
 
     def _sample_final_states(self, starts: Sequence[State]) -> Iterator[State]:
@@ -438,14 +463,18 @@ class Explorer:
 
     def _in_one_order(self, state: State, number: int, lot: Random) -> State:
         """Return the rest that one order leads to. Only the moves of the workload whose turn it is are looked for."""
-        queue = self._queue(state, number)
+        queue, moves, trail, last = self._queue(state, number), 0, [state], -1
         while True:
             if queue:
-                index = len(queue) - 1 if number < 2 else lot.randrange(len(queue))
+                moves += 1
+                index = len(queue) - 1 if number < 2 or moves > _MOST_MOVES else lot.randrange(len(queue))
                 position = queue[index]
-                next_answer = list(self.controllers.delete_surplus(state, position)) or list(
-                    self.controllers.next_moves(state, position)
-                )
+                trail = [*trail, state] if position == last else [state]
+                last = position
+                if len(trail) == LEAST_MOVES:
+                    state = leap_of_state(trail, partial(self._first_move, position=position)) or state
+                    trail = [state]
+                next_answer = self._moves_of(state, position)
                 if not next_answer:
                     queue[index] = queue[-1]
                     queue.pop()
@@ -456,6 +485,17 @@ class Explorer:
                     return state
             state = lot.choice(next_answer).compacted()
             queue = queue or self._queue(state, number)
+
+    def _moves_of(self, state: State, position: int) -> list[State]:
+        """Return the next moves of one workload's controllers."""
+        moves = list(islice(self.controllers.delete_surplus(state, position), _MOST_WAYS))
+        if not moves:
+            at_once = _share(state.workloads[position][1])
+            moves = list(islice(self.controllers.next_moves(state, position, at_once=at_once), _MOST_WAYS))
+        return moves
+
+    def _first_move(self, state: State, position: int) -> State | None:
+        return next(iter(self._moves_of(state, position)), None)
 
     def _queue(self, state: State, number: int) -> list[int]:
         """Return the workloads whose controllers can act, those at the end that come first."""

@@ -11,10 +11,12 @@ from msgspec.structs import replace
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.quota.quota_admission import count_request, evaluate
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
+from kubectl_kres.model.ordinals import Names, merged_rows
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.simulate import controllers
 from kubectl_kres.simulate.controllers import sync_deployment
 from kubectl_kres.simulate.moves import State
+from kubectl_kres.simulate.replicas import count_pods, gaps
 from kubectl_kres.simulate.requests import Requests, StepAnswer
 from kubectl_kres.simulate.shapes import SUFFIX, Shape, shape_fields
 from kubectl_kres.simulate.state import (
@@ -76,8 +78,8 @@ class FinalWorkload(Struct, frozen=True, omit_defaults=True):
     behind: int = 0
     newest: FinalReplicaSet | None = None
     older: tuple[FinalReplicaSet, ...] = ()
-    names: tuple[str, ...] = ()
-    updated_names: tuple[str, ...] = ()
+    ordinals: tuple[range, ...] = ()
+    updated_ordinals: tuple[range, ...] = ()
     succeeded: int = 0
     failed: int = 0
     at_once: int = 0
@@ -88,6 +90,16 @@ class FinalWorkload(Struct, frozen=True, omit_defaults=True):
     @property
     def key(self) -> Key:
         return self.kind, self.name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of a StatefulSet's pods, however many there are."""
+        return tuple(f"{self.name}-{ordinal}" for row in self.ordinals for ordinal in row)
+
+    @property
+    def updated_names(self) -> tuple[str, ...]:
+        """Those of its newest template."""
+        return tuple(f"{self.name}-{ordinal}" for row in self.updated_ordinals for ordinal in row)
 
 
 class FinalQuota(Struct, frozen=True):
@@ -103,7 +115,7 @@ class FinalState(Struct, frozen=True):
 
     workloads: tuple[FinalWorkload, ...]
     quotas: tuple[FinalQuota, ...]
-    claims: tuple[str, ...]
+    claims: Names
     answers: tuple[StepAnswer, ...]
 
 
@@ -125,7 +137,7 @@ class StateReader:
         )
         answers = tuple(self.requests.answers[number] for number in state.answers)
         workloads = tuple(sorted((*workloads, *self._bare_pod_states(world)), key=lambda workload: workload.key))
-        return FinalState(workloads, tuple(self.quotas(state)), tuple(sorted(state.claims)), answers)
+        return FinalState(workloads, tuple(self.quotas(state)), state.claims, answers)
 
     def workload(self, state: State, index: int) -> FinalWorkload:
         """Return one workload of a state, with the server's words to what is refused of it."""
@@ -251,12 +263,12 @@ class StateReader:
     def _refused_replica(
         self, key: Key, workload: StatefulSetState, state: State, world: World, policies: Policies
     ) -> Iterator[RefusedObject]:
-        present = {replica.ordinal for replica in workload.pods}
-        absent = [ordinal for ordinal in workload.ordinals if ordinal not in present]
-        if not absent:
+        absent = next(gaps(workload.pods, workload.ordinals), None)
+        if absent is None:
             return
-        ordinal, result = absent[0], False
-        for claim, name in zip(workload.claims, workload.claim_names(ordinal), strict=True):
+        ordinal, result = absent.start, False
+        for claim, base in zip(workload.claims, workload.claim_bases, strict=True):
+            name = f"{base}-{ordinal}"
             if name in state.claims:
                 continue
             raw = claim_raw(world.objects[key], claim, name)
@@ -276,7 +288,7 @@ def _is_whole(workload: WorkloadState) -> bool:
             made = all(count(item.pods) >= item.wanted for item in workload.sets)
             return made and workload.newest is not None
         case StatefulSetState():
-            return len(workload.pods) >= workload.replicas and not controllers.missing_ordinals(workload)
+            return count_pods(workload.pods) >= workload.replicas and not controllers.missing_ordinals(workload)
     return count(workload.pods) >= workload.wanted
 
 
@@ -309,16 +321,13 @@ def _deployment(workload: DeploymentState) -> dict[str, Any]:
 
 
 def _stateful_set(workload: StatefulSetState) -> dict[str, Any]:
-    names = tuple(f"{workload.name}-{replica.ordinal}" for replica in workload.pods)
-    newest = tuple(
-        f"{workload.name}-{replica.ordinal}" for replica in workload.pods if replica.template == workload.template
-    )
+    updated = (replica for replica in workload.pods if replica.template == workload.template)
     return {
-        "ready": sum(1 for replica in workload.pods if replica.ready),
+        "ready": count_pods(replica for replica in workload.pods if replica.ready),
         "updated": count_updated_pods(workload),
         "behind": count_outdated(workload),
-        "names": names,
-        "updated_names": newest,
+        "ordinals": merged_rows(replica.ordinals for replica in workload.pods),
+        "updated_ordinals": merged_rows(replica.ordinals for replica in updated),
     }
 
 

@@ -12,29 +12,27 @@ import msgspec
 
 from kubectl_kres.admission.base.draft import Unparsable, parse_list
 from kubectl_kres.admission.quota.usage import ALIASES, IN_EVERY_NAMESPACE
+from kubectl_kres.model.content_key import content_key
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ManagedMetadata, Metadata, OwnerReference, Raw, ResourceQuota, mapping, to_wire
+from kubectl_kres.model.ordinals import Names
 from kubectl_kres.model.pod import DetailedContainer, DetailedSpec, DetailedTemplate, Pod, PodSpec, PodStatus
 from kubectl_kres.model.workload import Workload
+from kubectl_kres.model.workload_kinds import CONTROLLER_REVISION, POD_MAKERS
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.plugins import POLICIES
+from kubectl_kres.simulate.replicas import Replica, joined
 from kubectl_kres.simulate.requests import initial_state
 from kubectl_kres.simulate.shapes import shape_fields
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import (
-    AUTOSCALER,
-    BUDGET,
     CONTROLLED,
-    CONTROLLER_REVISION,
-    HOOKS,
-    OF_RUNS,
     Cost,
     DeploymentState,
     JobState,
     Key,
     Maker,
     Pods,
-    Replica,
     ReplicaSetState,
     StatefulSetState,
     Workloads,
@@ -43,20 +41,18 @@ from kubectl_kres.simulate.state import (
     revisions_of,
     template_raw,
 )
+from kubectl_kres.simulate.system import held_kinds, pod_writers
 from kubectl_kres.simulate.tables import Added
 from kubectl_kres.store.store import ReadRequest, Store
-from kubectl_kres.vpa.model import CONFIGURATION, WEBHOOK
 
 #: What a world holds of a namespace, and of the cluster.
 IN_NAMESPACE = (
-    "LimitRange", "ResourceQuota", "PersistentVolumeClaim", "Service", "DaemonSet", "CronJob", *CONTROLLED,
+    "LimitRange", "ResourceQuota", "PersistentVolumeClaim", "Service", *POD_MAKERS,
     "HorizontalPodAutoscaler", "ResourceClaimTemplate",
 )  # fmt: skip
 OF_CLUSTER = ("PriorityClass", "RuntimeClass", "StorageClass", "DeviceClass", *POLICIES)
 #: Resources whose objects are read wherever a quota counts them.
-_COUNTED = frozenset(
-    BY_KIND[kind].qualified_name for kind in (*IN_NAMESPACE, "Pod", "ReplicaSet", "Job", "ControllerRevision")
-)
+_COUNTED = frozenset(BY_KIND[kind].qualified_name for kind in (*IN_NAMESPACE, "Pod", CONTROLLER_REVISION.kind))
 _DESIRED = "deployment.kubernetes.io/desired-replicas"
 _MOST = "deployment.kubernetes.io/max-replicas"
 _REVISION_NOTE = "deployment.kubernetes.io/revision"
@@ -70,7 +66,6 @@ _MOST_ALIKE = 50
 _PARTS = ("resources", "ports", "security_context", "liveness_probe", "readiness_probe", "startup_probe")
 _HASH = "pod-template-hash"
 _REVISION = "controller-revision-hash"
-_ENCODE = msgspec.json.Encoder().encode
 _ENDED = frozenset({"Succeeded", "Failed"})
 
 
@@ -96,33 +91,17 @@ def build_world(store: Store, namespace: str, classes: Sequence[Raw] | None = No
     it.
     """
     result: list[Raw] = []
-    for kind in (*IN_NAMESPACE, *OF_RUNS):
+    for kind in (*IN_NAMESPACE, *held_kinds()):
         result += [raw_of(item) for item in store.all(kind, namespace) if kind not in CONTROLLED or not _owner(item)]
     if classes is None:
         classes = [with_binding_mode(item, store) for kind in OF_CLUSTER for item in store.all(kind)]
     result += classes
-    result += autoscaling_of(store, namespace)
+    result += (raw for writer in pod_writers().values() for raw in writer.objects(store, namespace))
     stored_object = store.get("Namespace", namespace)
     labels = {"kubernetes.io/metadata.name": namespace}
     bare: Raw = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": labels}}
     result.append(raw_of(stored_object) if stored_object is not None else bare)
     return World.from_objects(result)
-
-
-def autoscaling_of(store: Store, namespace: str) -> Iterator[Raw]:
-    """Yield the vertical autoscalers of a namespace, and how their webhook is registered, as far as it is or may be.
-
-    Also where there is no autoscaler yet: a step can bring one.
-    """
-    registered = [
-        raw_of(item) for item in store.all(HOOKS) if any(hook.name == WEBHOOK for hook in item.webhooks or ())
-    ]
-    if not registered and (store.origin.kind == "files" or not store.covered(ReadRequest(HOOKS)).is_known):
-        hook = {"name": WEBHOOK, "failurePolicy": "Ignore"}
-        registered = [{"kind": HOOKS, "metadata": {"name": CONFIGURATION}, "webhooks": [hook]}]
-    yield from registered
-    for kind in (AUTOSCALER, BUDGET):
-        yield from (raw_of(item) for item in store.all(kind, namespace))
 
 
 def state_of(namespace: NamespaceSimulation, world: World, store: Store, name: str, *, seen: bool = False) -> State:
@@ -165,9 +144,9 @@ class _Reading:
         self._pods: dict[Key, list[tuple[Pod, int]]] = defaultdict(list)
         #: Pods of each workload's template as it is now.
         self._latest: dict[Key, list[Pod]] = {}
-        revisions = store.all(CONTROLLER_REVISION[0], name)
+        revisions = store.all(CONTROLLER_REVISION.kind, name)
         self._controller_revisions = sorted(revisions, key=lambda item: (item.revision, item.metadata.name))
-        self._read_revisions = store.covered(ReadRequest(CONTROLLER_REVISION[0], name)).is_known
+        self._read_revisions = store.covered(ReadRequest(CONTROLLER_REVISION.kind, name)).is_known
 
     def expect(self, state: State) -> None:
         """Of values that were rewritten nothing is expected: too little is kept of pods to tell them from a resize."""
@@ -189,7 +168,9 @@ class _Reading:
                 group: [item for item in spec.get(group) or () if item.get("name", "") not in computed]
                 for group in _WIRE
             }
-            counts[_ENCODE([[{**item, "image": ""} for item in additions[group]] for group in _WIRE])].append(additions)
+            counts[content_key([[{**item, "image": ""} for item in additions[group]] for group in _WIRE])].append(
+                additions
+            )
         alike = sorted(counts.values(), key=len, reverse=True)
         names = {name: None for variants in alike for name in sorted(_names(variants[0]))}
         if names:
@@ -224,10 +205,12 @@ class _Reading:
         self._note_owners({key for key, _ in workloads})
         for _, item in workloads:
             state = state.with_charge(self.tables.revision_cost(item), revisions_of(item))
-        state = state.with_charge(self.tables.count_cost(CONTROLLER_REVISION[1]), self._of_daemon_sets())
+        state = state.with_charge(
+            self.tables.count_cost(CONTROLLER_REVISION.resource), self._note_daemon_set_revisions()
+        )
         for resource in {name.removeprefix("count/") for name in IN_EVERY_NAMESPACE}:
             state = state.with_charge(self.tables.count_cost(resource))
-        return self._with_quota_usage(state._replace(workloads=workloads, claims=frozenset(self._claims())))
+        return self._with_quota_usage(state._replace(workloads=workloads, claims=Names.of(self._claims())))
 
     def _note_deleted_pod(self, pod: Pod, cost: Cost) -> None:
         if ("Pod", pod.metadata.name) in self.deleted:
@@ -386,12 +369,12 @@ class _Reading:
                 older.add(template)
             else:
                 self._latest.setdefault(key, []).append(pod)
-            replicas.append(Replica(int(ordinal), template, shape, pod.status.phase == "Running"))
+            replicas.append(Replica(int(ordinal), template, shape, ready=pod.status.phase == "Running"))
         current = min(older) if older else fresh.current
         have = dict.fromkeys([*revisions.values(), *(() if self._read_revisions else (fresh.template,))])
-        return fresh._replace(pods=tuple(sorted(replicas)), current=current, revisions=tuple(have))
+        return fresh._replace(pods=joined(replicas), current=current, revisions=tuple(have))
 
-    def _of_daemon_sets(self) -> int:
+    def _note_daemon_set_revisions(self) -> int:
         """Notes which templates of DaemonSets have a ControllerRevision. Returns how many of these were read."""
         total = 0
         for key, raw in self.world.objects.items():
@@ -445,7 +428,7 @@ def _find_webhook_refusal(raw: Raw) -> str:
 def _shape_key(pod: Pod) -> bytes:
     """Return what tells shapes of pods apart, as bytes: names, resources, and what scopes of quotas ask for."""
     spec, status = pod.spec, pod.status
-    return _ENCODE(
+    return content_key(
         (
             [(container.name, container.resources) for container in spec.containers or ()],
             [
@@ -512,7 +495,7 @@ class LeanWorkloads:
             labels = {key: text for key, text in (template.metadata.labels or {}).items() if key != _HASH}
             bare = msgspec.structs.replace(template.metadata, labels=labels or None)
             template = msgspec.structs.replace(template, metadata=bare)
-        key = blake2b(_ENCODE(template), digest_size=16).digest()
+        key = blake2b(content_key(template), digest_size=16).digest()
         shared = self._templates.get(key)
         if shared is None:
             shared = self._templates[key] = msgspec.structs.replace(template, spec=self._spec(template.spec))
@@ -530,7 +513,7 @@ class LeanWorkloads:
         )
 
     def _share_part(self, part: Any) -> Any:
-        return self._parts.setdefault(_ENCODE(part), part) if part is not None else None
+        return self._parts.setdefault(content_key(part), part) if part is not None else None
 
 
 def lean_converters() -> dict[str, Callable[[Any], Any]]:

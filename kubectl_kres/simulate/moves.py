@@ -1,6 +1,4 @@
-"""Moves: every single step that a controller can take next.
-
-What becomes of the claims of a StatefulSet's pods that go for good.
+"""Moves: every single step that a controller can take next, and what becomes of the claims of pods that go for good.
 
 Source: pkg/controller/statefulset/stateful_set_utils.go getPersistentVolumeClaimRetentionPolicy: such a claim is owned
 by the pod or the set, and garbage collection takes it with its owner.
@@ -8,31 +6,39 @@ by the pod or the set, and garbage collection takes it with its owner.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from kubectl_kres.model.objects import Raw, mapping, text
+from kubectl_kres.model.ordinals import Names, length
 from kubectl_kres.simulate import controllers
 from kubectl_kres.simulate.controllers import kept_revisions, kept_sets, remaining_pods, sync_deployment
-from kubectl_kres.simulate.shapes import Shape
+from kubectl_kres.simulate.leaps import Point, counts_of, form_of, leap, with_counts
+from kubectl_kres.simulate.replicas import Replica, gaps, outside
+from kubectl_kres.simulate.shapes import Shape, add_costs
 from kubectl_kres.simulate.state import (
     Common,
     Cost,
     DeploymentState,
     JobState,
     Pods,
-    Replica,
     ReplicaSetState,
     StatefulSetState,
     Workloads,
     WorkloadState,
     count,
+    pods_of,
     revisions_of,
     shape_counts,
     with_pod,
 )
 from kubectl_kres.simulate.tables import Tables
 
+#: More pods than any workload makes.
+ALL = sys.maxsize
+#: Rounds of moves are looked for among so many workloads.
+_MOST_MOVED = 4
 #: How pods of Jobs end.
 Ends = Literal["run", "complete", "fail"]
 
@@ -47,7 +53,7 @@ class State(NamedTuple):
     used: tuple[int, ...]
     limits: tuple[int | None, ...]
     workloads: Workloads
-    claims: frozenset[str]
+    claims: Names
     answers: tuple[int, ...] = ()
 
     def fits(self, cost: Cost) -> bool:
@@ -88,6 +94,36 @@ class State(NamedTuple):
     def with_entry(self, index: int, workload: WorkloadState) -> State:
         """Return the state with one workload changed."""
         return self._replace(workloads=self.workloads.with_entry(index, workload))
+
+
+def leap_of_state(states: Sequence[State], move: Callable[[State], State | None]) -> State | None:
+    """Return a state many rounds of moves behind the last of some that follow each other; None: they are no rounds.
+
+    ``move`` returns the state that follows; None: there is none, or more than one.
+    """
+    last = states[-1].workloads
+    indexes: set[int] = set()
+    for state in states[:-1]:
+        if len(state.workloads) != len(last):
+            return None
+        indexes.update(state.workloads.differing_indexes(last))
+    if len(indexes) > _MOST_MOVED:
+        return None
+    places = sorted(indexes)
+
+    def point_of(state: State) -> Point:
+        value = (state.used, *(state.workloads[index][1] for index in places))
+        others = state.world, state.step, state.limits, state.claims, state.answers
+        left = (limit - have for limit, have in zip(state.limits, state.used, strict=True) if limit is not None)
+        return Point((*counts_of(value), *left), (form_of(value), others))
+
+    def moved(state: State, counts: Sequence[int]) -> State:
+        value = (state.used, *(state.workloads[index][1] for index in places))
+        used, *workloads = with_counts(value, iter(counts))
+        changed = state.workloads.with_replaced(dict(zip(places, workloads, strict=True)))
+        return state._replace(used=used, workloads=changed)
+
+    return leap(states, point_of, moved, move)
 
 
 class Kubelet(NamedTuple):
@@ -150,22 +186,22 @@ class Controllers:
                 return result
         return ()
 
-    def next_moves(self, state: State, index: int, *, alone: bool = False) -> Iterator[State]:
-        """Yield every other move of one workload's controllers. ``alone``: nobody can come between two of its pods, so
-        that all that have room come at once.
+    def next_moves(self, state: State, index: int, *, at_once: int = 1) -> Iterator[State]:
+        """Yield every other move of one workload's controllers. ``at_once``: so many of its pods come together, where
+        they have room; ``ALL``: nobody can come between two of them.
         """
         workload = state.workloads[index][1]
         match workload:
             case DeploymentState():
-                yield from self._deployment(state, index, workload, alone=alone)
+                yield from self._deployment(state, index, workload, at_once)
             case ReplicaSetState():
-                for pods, shape, number in self._add_missing_pods(state, workload, alone=alone):
+                for pods, shape, number in self._add_missing_pods(state, workload, at_once):
                     next_state = state.with_entry(index, workload._replace(pods=pods))
                     yield next_state.with_charge(self.tables.shapes[shape].cost, number)
             case StatefulSetState():
-                yield from self._stateful_set(state, index, workload)
+                yield from self._stateful_set(state, index, workload, at_once)
             case JobState():
-                yield from self._job(state, index, workload, alone=alone)
+                yield from self._job(state, index, workload, at_once)
 
     def fitting(self, state: State, template: int) -> Iterator[int]:
         """Yield the shapes in which a new pod of a template would be admitted now."""
@@ -175,7 +211,7 @@ class Controllers:
                 yield shape
 
     def _add_missing_pods(
-        self, state: State, item: ReplicaSetState | JobState, *, alone: bool
+        self, state: State, item: ReplicaSetState | JobState, at_once: int
     ) -> Iterator[tuple[Pods, int, int]]:
         """Yield the pods with new ones, their shape and their number, for each shape."""
         missing = item.wanted - count(item.pods)
@@ -183,7 +219,7 @@ class Controllers:
             return
         fitting = list(self.fitting(state, item.template))
         for shape in fitting:
-            number = state.room(self.tables.shapes[shape].cost, missing) if alone and len(fitting) == 1 else 1
+            number = state.room(self.tables.shapes[shape].cost, min(missing, at_once)) if len(fitting) == 1 else 1
             yield with_pod(item.pods, shape, number, is_ready=self.kubelet.ready), shape, number
 
     def delete_surplus(self, state: State, position: int) -> Iterator[State]:
@@ -216,7 +252,7 @@ class Controllers:
             state = state.with_charge(self.tables.shapes[shape].cost, number)
         return state
 
-    def _deployment(self, state: State, position: int, workload: DeploymentState, *, alone: bool) -> Iterator[State]:
+    def _deployment(self, state: State, position: int, workload: DeploymentState, at_once: int) -> Iterator[State]:
         kept = kept_sets(workload)
         if kept is not workload.sets:
             yield self._trimmed(state, position, workload, workload._replace(sets=kept))
@@ -230,7 +266,7 @@ class Controllers:
             grown = len(after.sets) - len(workload.sets)
             yield state.with_entry(position, after).with_charge(cost, grown)
         for index, item in enumerate(workload.sets):
-            for pods, shape, number in self._add_missing_pods(state, item, alone=alone):
+            for pods, shape, number in self._add_missing_pods(state, item, at_once):
                 sets = (*workload.sets[:index], item._replace(pods=pods), *workload.sets[index + 1 :])
                 next_state = state.with_entry(position, workload._replace(sets=sets))
                 yield next_state.with_charge(self.tables.shapes[shape].cost, number)
@@ -244,23 +280,101 @@ class Controllers:
             if not isinstance(workload, StatefulSetState) or not workload.parallel or index >= len(before.workloads):
                 continue
             was = before.workloads[index][1]
-            if not isinstance(was, StatefulSetState) or len(was.pods) <= len(workload.pods):
+            if not isinstance(was, StatefulSetState) or pods_of(was) <= pods_of(workload):
                 continue
             if self.tables.lacks_revision(was):
                 continue
-            for ordinal in controllers.missing_ordinals(was):
-                if all(name in after.claims for name in workload.claim_names(ordinal)):
-                    yield from self._replicas(after, index, workload, ordinal)
+            for row in controllers.missing_ordinals(was):
+                for alike in _rows_alike(after, workload, row):
+                    if not _lacking_claims(after, workload, alike.start):
+                        yield from self._one_replica(after, index, workload, alike)
 
-    def _replicas(self, state: State, index: int, workload: StatefulSetState, ordinal: int) -> Iterator[State]:
-        """With the pod of an ordinal, in each form in which it is admitted now."""
-        template = controllers.template_of(workload, ordinal)
-        for shape in self.fitting(state, template):
-            replica = Replica(ordinal, template, shape, self.kubelet.ready)
-            next_state = state.with_entry(index, controllers.with_replica(workload, replica))
-            yield next_state.with_charge(self.tables.shapes[shape].cost)
+    def _missing_replicas(self, state: State, index: int, workload: StatefulSetState, at_once: int) -> Iterator[State]:
+        """With the next pods, or a claim of one. In parallel any of them may come first."""
+        absent = controllers.missing_ordinals(workload)
+        if absent and not workload.parallel and self.kubelet.ready:
+            absent = (next(gaps(workload.own_pods, workload.ordinals)),)
+        rows = [alike for row in absent for alike in _rows_alike(state, workload, row)]
+        if not workload.parallel:
+            rows = rows[:1]
+        if at_once > 1 and rows:
+            every = rows
+            if workload.parallel and at_once == ALL:
+                every = [alike for row in gaps(workload.own_pods, workload.ordinals)
+                         for alike in _rows_alike(state, workload, row)]  # fmt: skip
+            after = self._with_rows(state, index, workload, every, at_once)
+            made = pods_of(after.workloads[index][1]) - pods_of(workload) if after is not None else 0
+            if after is not None:
+                yield after
+                if not workload.parallel or made >= min(at_once, sum(map(length, every))):
+                    return
+        for row in rows:
+            yield from self._one_replica(state, index, workload, row if workload.parallel else row[:1])
 
-    def _stateful_set(self, state: State, index: int, workload: StatefulSetState) -> Iterator[State]:
+    def _with_rows(
+        self, state: State, index: int, workload: StatefulSetState, rows: Iterable[range], at_once: int
+    ) -> State | None:
+        """Return the state with as many pods in a row as have room, at most ``at_once``; None: with none, or not one
+        form alone can come of them.
+        """
+        made = 0
+        for row in rows:
+            set_state = state.workloads[index][1]
+            template = controllers.template_of(workload, row.start)
+            shapes, claims = (
+                list(self.fitting(state, template)),
+                self._cost_of_claims(state, index, workload, row.start),
+            )
+            if len(shapes) != 1 or claims is None or not isinstance(set_state, StatefulSetState):
+                break
+            cost = add_costs(self.tables.shapes[shapes[0]].cost, claims)
+            number = state.room(cost, min(length(row), at_once - made))
+            if number <= 0:
+                break
+            names = state.claims
+            for base in workload.claim_bases:
+                names = names.with_row(base, row[:number])
+            replica = Replica(row.start, template, shapes[0], self.kubelet.ready, number)
+            state = state._replace(claims=names).with_entry(index, controllers.with_replica(set_state, replica))
+            state, made = state.with_charge(cost, number), made + number
+            if number < length(row):
+                break
+        return state if made else None
+
+    def _one_replica(self, state: State, index: int, workload: StatefulSetState, alike: range) -> Iterator[State]:
+        """With one pod of ordinals that are alike, or one of the claims that it lacks: in each form in which that is
+        admitted now.
+        """
+        template = controllers.template_of(workload, alike.start)
+        claims = _lacking_claims(state, workload, alike.start)
+        costs = [(base, self._cost_of_claim(state, index, claim)) for claim, base in claims]
+        fits = [(base, cost) for base, cost in costs if cost is not None and state.fits(cost)]
+        shapes = [] if claims else list(self.fitting(state, template))
+        for ordinal in alike if fits or shapes else ():
+            for base, cost in fits:
+                names = state.claims.with_row(base, range(ordinal, ordinal + 1))
+                yield state._replace(claims=names).with_charge(cost)
+            for shape in shapes:
+                replica = Replica(ordinal, template, shape, self.kubelet.ready)
+                next_state = state.with_entry(index, controllers.with_replica(workload, replica))
+                yield next_state.with_charge(self.tables.shapes[shape].cost)
+
+    def _cost_of_claim(self, state: State, index: int, claim: str) -> Cost | None:
+        """Return what the claim of a template costs; None: it is refused whatever room there is."""
+        world = self.tables.worlds[state.world]
+        return self.tables.claim_cost(world.objects[state.workloads[index][0]], claim, world)
+
+    def _cost_of_claims(self, state: State, index: int, workload: StatefulSetState, ordinal: int) -> Cost | None:
+        """Return what the claims cost that the pod of an ordinal lacks; None: one is refused."""
+        total: Cost = ()
+        for claim, _ in _lacking_claims(state, workload, ordinal):
+            cost = self._cost_of_claim(state, index, claim)
+            if cost is None:
+                return None
+            total = add_costs(total, cost)
+        return total
+
+    def _stateful_set(self, state: State, index: int, workload: StatefulSetState, at_once: int) -> Iterator[State]:
         revisions = kept_revisions(workload)
         if revisions is not workload.revisions:
             yield self._trimmed(state, index, workload, workload._replace(revisions=revisions))
@@ -273,40 +387,26 @@ class Controllers:
             return
         after = controllers.delete_replaced_pods(workload)
         if after is not None:
-            kept = set(after.pods)
             next_state = state.with_entry(index, after)
-            gone = [replica for replica in workload.pods if replica not in kept]
-            for replica in gone:
-                next_state = next_state.with_charge(self.tables.shapes[replica.shape].cost, -1)
+            for pods, sign in ((workload.pods, -1), (after.pods, 1)):
+                for replica in pods:
+                    next_state = next_state.with_charge(self.tables.shapes[replica.shape].cost, replica.number * sign)
             raw = self.tables.worlds[state.world].objects[state.workloads[index][0]]
             if deletes_claims(raw, "whenScaled"):
-                excess = [replica for replica in gone if replica.ordinal not in workload.ordinals]
-                next_state = without_claims(next_state, self.tables, raw, workload, excess)
+                excess = outside(workload.pods, workload.ordinals)
+                gone = [row for replica in excess for row in gaps(after.pods, replica.ordinals)]
+                next_state = without_claims(next_state, self.tables, raw, workload, gone)
             yield next_state
             return
-        for ordinal in controllers.missing_ordinals(workload):
-            claims = [name for name in workload.claim_names(ordinal) if name not in state.claims]
-            if claims:
-                yield from self._claims(state, index, workload, ordinal)
-            else:
-                yield from self._replicas(state, index, workload, ordinal)
+        yield from self._missing_replicas(state, index, workload, at_once)
 
-    def _claims(self, state: State, index: int, workload: StatefulSetState, ordinal: int) -> Iterator[State]:
-        world = self.tables.worlds[state.world]
-        raw = world.objects[state.workloads[index][0]]
-        for claim, name in zip(workload.claims, workload.claim_names(ordinal), strict=True):
-            if name in state.claims:
-                continue
-            cost = self.tables.claim_cost(raw, claim, world)
-            if cost is not None and state.fits(cost):
-                yield state._replace(claims=state.claims | {name}).with_charge(cost)
-
-    def _job(self, state: State, index: int, workload: JobState, *, alone: bool) -> Iterator[State]:
+    def _job(self, state: State, index: int, workload: JobState, at_once: int) -> Iterator[State]:
         if workload.ended:
             return
         if self.kubelet.jobs != "run" and self.kubelet.ready:
             yield from self._finish_pods(state, index, workload)
-        for pods, shape, number in self._add_missing_pods(state, workload, alone=alone and self.kubelet.jobs == "run"):
+        at_once = at_once if self.kubelet.jobs == "run" else 1
+        for pods, shape, number in self._add_missing_pods(state, workload, at_once):
             yield state.with_entry(index, workload._replace(pods=pods)).with_charge(
                 self.tables.shapes[shape].cost, number
             )
@@ -345,15 +445,31 @@ def deletes_claims(raw: Raw, when: Literal["whenDeleted", "whenScaled"]) -> bool
     return text(mapping(mapping(raw, "spec"), "persistentVolumeClaimRetentionPolicy"), when) == "Delete"
 
 
-def without_claims(
-    state: State, tables: Tables, raw: Raw, workload: StatefulSetState, replicas: Iterable[Replica]
-) -> State:
-    """Return the state without the claims of some pods, and without what they use of quotas."""
+def without_claims(state: State, tables: Tables, raw: Raw, workload: StatefulSetState, rows: Iterable[range]) -> State:
+    """Return the state without the claims of the pods of some ordinals, and without what they use of quotas."""
     world = tables.worlds[state.world]
-    for replica in replicas:
-        for claim, name in zip(workload.claims, workload.claim_names(replica.ordinal), strict=True):
-            if name not in state.claims:
-                continue
+    for row in rows:
+        for claim, base in zip(workload.claims, workload.claim_bases, strict=True):
+            existing = length(row) - sum(map(length, state.claims.missing(base, row)))
             cost = tables.claim_cost(raw, claim, world)
-            state = state._replace(claims=state.claims - {name}).with_charge(cost or (), -1)
+            state = state._replace(claims=state.claims.without_row(base, row)).with_charge(cost or (), -existing)
     return state
+
+
+def _rows_alike(state: State, workload: StatefulSetState, row: range) -> Iterator[range]:
+    """Yield the parts of a row of missing ordinals whose new pods have one template, and lack the same claims."""
+    ends = {row.stop, workload.start + workload.partition}
+    for base in workload.claim_bases:
+        for part in state.claims.missing(base, row):
+            ends |= {part.start, part.stop}
+    first = row.start
+    for end in sorted(ends):
+        if first < end <= row.stop:
+            yield range(first, end)
+            first = end
+
+
+def _lacking_claims(state: State, workload: StatefulSetState, ordinal: int) -> list[tuple[str, str]]:
+    """Return the claims that the pod of an ordinal lacks, by template: each with what its name begins with."""
+    pairs = zip(workload.claims, workload.claim_bases, strict=True)
+    return [(claim, base) for claim, base in pairs if f"{base}-{ordinal}" not in state.claims]

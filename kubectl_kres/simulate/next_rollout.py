@@ -1,9 +1,4 @@
-"""The next rollout of a workload with an unchanged template: whether it completes.
-
-What becomes of the next pod of a workload: one that takes the place of a pod that is deleted.
-
-How far the autoscalers of a namespace get under its quotas as they are in a state.
-"""
+"""What comes after a state: the next rollout, the next pod in place of a deleted one, and how far autoscalers get."""
 
 from __future__ import annotations
 
@@ -15,13 +10,14 @@ from msgspec import Struct
 
 from kubectl_kres.model.objects import decode_object
 from kubectl_kres.model.workload import HorizontalPodAutoscaler
+from kubectl_kres.model.workload_kinds import CONTROLLER_REVISION
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.simulate.controllers import template_of
-from kubectl_kres.simulate.moves import Kubelet, State
+from kubectl_kres.simulate.leaps import LEAST_MOVES
+from kubectl_kres.simulate.moves import ALL, Kubelet, State, leap_of_state
 from kubectl_kres.simulate.shapes import SUFFIX, Shape, shape_fields
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import (
-    CONTROLLER_REVISION,
     Cost,
     DeploymentState,
     JobState,
@@ -281,6 +277,7 @@ class _Restarts:
         still: set[int] = set()
         #: Only what was moved last can have too many pods.
         moved: Iterable[int] = order
+        trail = [state]
         while True:
             after = None
             for index in moved:
@@ -289,16 +286,27 @@ class _Restarts:
                     break
             for index in order if after is None else ():
                 if index not in still:
-                    after = next(controllers.next_moves(state, index, alone=True), None)
+                    after = next(controllers.next_moves(state, index, at_once=ALL), None)
                     if after is not None:
                         moved = (index,)
                         break
                     still.add(index)
             if after is None:
                 return state
+            trail.append(after)
+            if len(trail) == LEAST_MOVES:
+                if len(order) == 1:
+                    after = leap_of_state(trail, self._next_of_only) or after
+                trail = [after]
             if any(now < before for now, before in zip(after.used, state.used, strict=True)):
                 still.clear()
             state = after
+
+    def _next_of_only(self, state: State) -> State | None:
+        """Return the state after the next move of the only workload; None: it rests."""
+        controllers = self.namespace.controllers(Kubelet())
+        deleted = next(controllers.delete_surplus(state, 0), None)
+        return deleted or next(controllers.next_moves(state, 0, at_once=ALL), None)
 
     def _restart_template(self, key: Key, template: int) -> int:
         """Return the number of the template that kubectl rollout restart makes of it."""
@@ -367,6 +375,9 @@ def _replacements(workload: WorkloadState) -> list[_Replacement]:
             return [_Replacement(shape, item.template)]
         case StatefulSetState(pods=[first, *rest]):
             final_states = {template_of(workload, pod.ordinal): pod for pod in (*rest[-1:], first)}
+            border = workload.start + workload.partition
+            if first.ordinal < border <= first.last:
+                final_states.setdefault(workload.template, first)
             return [
                 _Replacement(pod.shape, template)
                 for template, pod in sorted(final_states.items(), key=lambda item: item[1])

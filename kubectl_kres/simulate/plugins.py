@@ -12,12 +12,13 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Outcome, Server
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, admit
 from kubectl_kres.model.admission_objects import kind_name, may_be_read
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Raw, decode_object, mapping
-from kubectl_kres.model.pod import Pod, unread_fields
+from kubectl_kres.model.pod import SentPod, unread_fields
 from kubectl_kres.policies.rules import chain
 from kubectl_kres.policies.rules.chain import PolicyObjects, build_policy_objects, review_object, unread_of
 from kubectl_kres.policies.rules.newer_fields import answerable
@@ -145,7 +146,7 @@ class Plugins:
         """Return every answer to a new pod. ``whole`` False: fields of it were not read, so that what asks for them is
         left out and told. ``added``: its containers of which live pods alone tell.
         """
-        pod = decode_object(raw, Pod)
+        pod = decode_object(raw, SentPod)
         outcomes = admit(pod, policies, self.server, journal=False)
         if any(outcome.code == 400 for outcome in outcomes) or undecodable(raw) is not None:
             return outcomes

@@ -1,7 +1,4 @@
-"""Answers of the API server to each step of a change, and the namespace after it.
-
-Objects that controllers act on, as the numbers that the controllers work with.
-"""
+"""The server's answers to each step of a change, and the namespace after it in the controllers' numbers."""
 
 from __future__ import annotations
 
@@ -11,8 +8,9 @@ from typing import Any
 import msgspec
 
 from kubectl_kres.admission.base.draft import parse_list
-from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, Server, invalid_object, join_messages
-from kubectl_kres.admission.base.outcome import number as value_error
+from kubectl_kres.admission.base.field_errors import number as value_error
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, invalid_object, join_messages
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.decoding import strict_refusal, unknown_fields
 from kubectl_kres.admission.quota.quota_admission import Quota, resource_of
 from kubectl_kres.admission.request.create import create
@@ -21,14 +19,17 @@ from kubectl_kres.admission.request.update import update
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Raw, ResourceQuota, decode_object, to_wire
+from kubectl_kres.model.ordinals import Names
 from kubectl_kres.model.pod_places import PodPart, is_followed, parts_of
 from kubectl_kres.model.workload import fenceposts, resolve_count
+from kubectl_kres.model.workload_kinds import SCALED
 from kubectl_kres.policies.rules.objects import with_defaults
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.simulate import change
 from kubectl_kres.simulate.moves import State, deletes_claims, without_claims
 from kubectl_kres.simulate.plugins import POLICIES, after_changes, parameter_key, plugins_of, stored_parameter
+from kubectl_kres.simulate.replicas import outside, within
 from kubectl_kres.simulate.state import (
     CONTROLLED,
     HISTORY,
@@ -44,6 +45,7 @@ from kubectl_kres.simulate.state import (
     template_raw,
     without_deleted,
 )
+from kubectl_kres.simulate.system import pod_writers
 from kubectl_kres.simulate.tables import Tables
 
 
@@ -135,6 +137,14 @@ def updated_state(state: WorkloadState, raw: Raw, template: int, server: Server)
     return new
 
 
+def _ordinal_in_name(name: str, base: str, workload: StatefulSetState) -> int | None:
+    """Return the ordinal of the pod whose name is ``base`` and its ordinal, or that of its claim; None: it has no such
+    pod.
+    """
+    ordinals = Names.of((name,)).rows.get(base)
+    return ordinals[0].start if ordinals and within(workload.pods, ordinals[0]) else None
+
+
 #: Kinds whose update strategies the server fills in.
 _DEFAULTED = frozenset({"Deployment", "StatefulSet"})
 #: The code of a refusal for what an object is, and the rules that a part of it stays as it is.
@@ -142,39 +152,15 @@ _RANGE = "validation/non-negative"
 _INVALID, _IMMUTABLE = 422, frozenset({"update/immutable", "claim/immutable"})
 
 
-class UpdaterPass(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the updater finds and does in one pass.
-
-    ``target``: kind and name of the controller. ``reason``: why it does nothing: off, no-recommendation, no-pods,
-    as-recommended, held, budget or too-few. ``wanted`` and ``running``: pods before it; ``outside``: those with
-    requests outside of the recommendation, ``held`` those of them that evictionRequirements keep. ``values``: what of
-    the first one is outside: container, resource, request and the bounds, empty where there is none. ``in_place``: the
-    refusal of a resize. ``budgets``: the PodDisruptionBudgets that select the pods, which want ``healthy`` to run.
-    """
-
-    target: str = ""
-    reason: str = ""
-    wanted: int = 0
-    running: int = 0
-    outside: int = 0
-    held: int = 0
-    evicted: int = 0
-    resized: int = 0
-    values: tuple[tuple[str, str, str, str, str], ...] = ()
-    in_place: str = ""
-    budgets: tuple[str, ...] = ()
-    healthy: int = 0
-
-
 class StepAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The server's answer to one step. ``passes``: what the updater of a vertical autoscaler did in each of its own."""
+    """The server's answer to one step. ``passes``: what a system did in each pass over pods that it may evict."""
 
     allowed: bool
     code: int
     message: str = ""
     warnings: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
-    passes: tuple[UpdaterPass, ...] = ()
+    passes: tuple[Any, ...] = ()
 
 
 class Requests:
@@ -294,9 +280,9 @@ class Requests:
         return self._evicted(state, stored) if isinstance(step, change.Evict) else None
 
     def _evicted(self, state: State, raw: Raw) -> State:
-        from kubectl_kres.simulate.autoscalers import updater_pass  # noqa: PLC0415, for this step alone
-
-        after, done = updater_pass(self.tables, self.policies, state, raw)
+        evict = pod_writers()[str(raw["kind"])].evict
+        assert evict is not None
+        after, done = evict(self.tables, self.policies, state, raw)
         return self._add_answer(after, StepAnswer(allowed=True, code=200, passes=(done,)))
 
     def _outcomes(
@@ -304,7 +290,7 @@ class Requests:
     ) -> tuple[Outcome, ...]:
         """``is_patch``: the rest of the object is as it is stored."""
         kind, server = raw.get("kind"), self.tables.server
-        if kind == "Namespace":  # what Capsule's webhooks say of it has been asked already
+        if kind == "Namespace":  # it was answered before: see namespaces.step_namespace
             return (Outcome(allowed=True, code=200),)
         if kind in POLICIES:
             result = plugins_of(world, server, self.tables.gaps, self.tables.look).policy(
@@ -316,13 +302,13 @@ class Requests:
             return plugins.pod(raw, policies, whole=True)
         outcomes = create(raw, policies, server) if stored is None else update(stored, raw, policies, server)
         if stored is not None and any(outcome.code == _INVALID for outcome in outcomes):
-            texts = self._of_what_was_read(stored, raw, outcomes, policies, is_patch=is_patch)
+            texts = self._faults_of_reading(stored, raw, outcomes, policies, is_patch=is_patch)
             outcomes = tuple(_drop_faults(outcome, texts) for outcome in outcomes)
         if plugins is None:
             return tuple(outcomes)
         return tuple(item for outcome in outcomes for item in plugins.object(raw, stored, policies, outcome))
 
-    def _of_what_was_read(
+    def _faults_of_reading(
         self, stored: Raw, raw: dict[str, Any], outcomes: Iterable[Outcome], policies: Policies, *, is_patch: bool
     ) -> set[str]:
         """Return the faults that are none of a step: what was read of the object is not all of it.
@@ -378,7 +364,7 @@ class Requests:
             next_state = next_state.with_charge(self._cost(stored, world), -1)
         next_state = next_state.with_charge(self._cost(raw, after))
         if key[0] == "PersistentVolumeClaim":
-            return next_state._replace(claims=next_state.claims | {key[1]})
+            return next_state._replace(claims=next_state.claims.with_name(key[1]))
         if key[0] in CONTROLLED:
             return self._control_workload(next_state, key, raw, whole=key in after.complete)
         for part in parts if followed else ():
@@ -411,10 +397,10 @@ class Requests:
             next_state = self._replica(state, key) or self._delete_made_object(state, key)
             return next_state if next_state is not None else self._add_answer(state, self._build_not_found_answer(key))
         used_by_pod = key[0] == "PersistentVolumeClaim" and any(
-            key[1] in workload.claim_names(replica.ordinal)
+            _ordinal_in_name(key[1], base, workload) is not None
             for _, workload in state.workloads
             if isinstance(workload, StatefulSetState)
-            for replica in workload.pods
+            for base in workload.claim_bases
         )
         answer = StepAnswer(allowed=True, code=200)
         if used_by_pod:
@@ -423,14 +409,15 @@ class Requests:
         then = self._add_answer(state, answer)._replace(world=number)
         then = then.with_charge(self._cost(stored, world), -1)
         if key[0] == "PersistentVolumeClaim":
-            return then._replace(claims=then.claims - {key[1]})
+            return then._replace(claims=then.claims.without_name(key[1]))
         index = state.workloads.index_of(key)
         if index is None:
             return then
         workload = state.workloads[index][1]
         then = self._free_workload(then, workload)
         if isinstance(workload, StatefulSetState) and deletes_claims(stored, "whenDeleted"):
-            then = without_claims(then, self.tables, stored, workload, workload.pods)
+            rows = [replica.ordinals for replica in workload.pods]
+            then = without_claims(then, self.tables, stored, workload, rows)
         return then._replace(workloads=state.workloads.without_index(index))
 
     def _free_workload(self, state: State, workload: WorkloadState, times: int = 1) -> State:
@@ -449,12 +436,13 @@ class Requests:
             return None
         for index, (_, workload) in enumerate(state.workloads):
             if isinstance(workload, StatefulSetState):
-                for replica in workload.pods:
-                    if f"{workload.name}-{replica.ordinal}" == key[1]:
-                        left = tuple(other for other in workload.pods if other is not replica)
-                        next_state = state.with_entry(index, workload._replace(pods=left))
-                        next_state = next_state.with_charge(self.tables.shapes[replica.shape].cost, -1)
-                        return self._add_answer(next_state, StepAnswer(allowed=True, code=200))
+                ordinal = _ordinal_in_name(key[1], workload.name, workload)
+                if ordinal is not None:
+                    only = range(ordinal, ordinal + 1)
+                    (replica,) = within(workload.pods, only)
+                    next_state = state.with_entry(index, workload._replace(pods=outside(workload.pods, only)))
+                    next_state = next_state.with_charge(self.tables.shapes[replica.shape].cost, -1)
+                    return self._add_answer(next_state, StepAnswer(allowed=True, code=200))
         return None
 
     def _delete_made_object(self, state: State, key: Key) -> State | None:
@@ -498,7 +486,7 @@ def _unscalable(step: change.ScaleStep) -> StepAnswer | None:
 
     Source: autoscaling validation.go ValidateScale.
     """
-    if step.kind not in change.SCALED:
+    if step.kind not in SCALED:
         return StepAnswer(allowed=False, code=404, message="the server could not find the requested resource")
     if step.replicas >= 0:
         return None

@@ -6,17 +6,19 @@ Where two templates, or two workloads, compete for the same room, each order can
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.quota.quota_admission import Key, Price, with_price
+from kubectl_kres.model.ordinals import length, overlap
 from kubectl_kres.simulate import controllers
 from kubectl_kres.simulate.controllers import remaining_pods, sync_deployment
+from kubectl_kres.simulate.leaps import LEAST_MOVES, Point, counts_of, form_of, leap, with_counts
+from kubectl_kres.simulate.replicas import Replica, gaps, joined
 from kubectl_kres.simulate.state import (
     DeploymentState,
-    Replica,
     ReplicaSetState,
     StatefulSetState,
     count,
@@ -37,13 +39,14 @@ _MOST_STEPS = 20_000
 class PodCosts(Struct, frozen=True):
     """What pods cost. ``pods``: by shape. ``shape_of``: how a new pod of a template is stored.
 
-    A template that is in no ``shape_of`` is refused whatever room there is. ``claims``: by ordinal what the claims of a
-    StatefulSet's pod cost that are not there; None: they are refused whatever room there is.
+    A template that is in no ``shape_of`` is refused whatever room there is. ``claims``: what the claims of each of some
+    pods of a StatefulSet cost that are not there, by rows of ordinals that share none; None: they are refused whatever
+    room there is.
     """
 
     pods: Mapping[int, Price]
     shape_of: Mapping[int, int]
-    claims: Mapping[int, Price | None] = {}
+    claims: Sequence[tuple[range, Price | None]] = ()
 
     def price_of_new_pod(self, template: int) -> Price | None:
         """Return the cost of a new pod of a template; None: it is refused whatever room there is."""
@@ -106,10 +109,10 @@ class SettledRollout(Struct, frozen=True):
 
 
 class _Room:
-    """The room that the quotas have left."""
+    """The room that the quotas have left. ``grown``: how often it may have become larger."""
 
     def __init__(self, used: Mapping[Key, int], hard: Mapping[Key, int]) -> None:
-        self.used, self.hard = dict(used), dict(hard)
+        self.used, self.hard, self.grown = dict(used), dict(hard), 0
         self.first: dict[Key, int] = {}
 
     def times(self, price: Price, most: int) -> int:
@@ -122,6 +125,7 @@ class _Room:
 
     def charge(self, price: Price, times: int = 1) -> None:
         """Charge it; with a negative number of times, give it back."""
+        self.grown += any(amount * times < 0 for amount in price.values())
         for key, amount in price.items():
             self.used[key] = self.used.get(key, 0) + amount * times
 
@@ -140,6 +144,7 @@ class _Room:
         }
         self.first = self.first or dict(lacks)
         self.hard.update(lacks)
+        self.grown += bool(lacks)
         return bool(lacks)
 
 
@@ -159,8 +164,15 @@ def settle_rollout(
     run = _Run(plan, room, order)
     rivals = [_Run(rival, room, _ORDERS[0]) for rival in plan.rivals]
     _run_until_stable(run, rivals, rivals_first=rivals_first)
-    while raising and not run.complete and run.raise_room():
+
+    def go_on_with_more_room() -> bool:
+        if run.complete or not run.raise_room():
+            return False
         _run_until_stable(run, rivals, rivals_first=rivals_first)
+        return True
+
+    if raising:
+        _Course((run, *rivals), go_on_with_more_room).follow()
     updated, pods = run.updated, pods_of(run.state)
     return SettledRollout(count_wanted_pods(run.state), updated, pods - updated, run.complete, room.hard, room.first)
 
@@ -179,11 +191,98 @@ def _run_controllers(runs: Sequence[_Run]) -> bool:
     return sum(run.run_until_stable() for run in runs) > 0
 
 
+class _Stand(NamedTuple):
+    """Where controllers are: their workloads, what the quotas count and allow, and for each what it has yet to make
+    before pods: rows of ordinals that lack claims, with the prices of these, and what it makes once.
+    """
+
+    states: tuple[DeploymentState | StatefulSetState | ReplicaSetState, ...]
+    used: tuple[tuple[Key, int], ...]
+    hard: tuple[tuple[Key, int], ...]
+    rows: tuple[tuple[tuple[int, int], ...], ...]
+    prices: tuple[tuple[Price | None, ...], ...]
+    once: tuple[Price, ...]
+
+    @property
+    def counted(self) -> Any:
+        return self.states, self.used, self.hard, self.rows
+
+    def with_counts(self, counts: Sequence[int]) -> _Stand:
+        states, used, hard, rows = with_counts(self.counted, iter(counts))
+        return self._replace(states=states, used=used, hard=hard, rows=rows)
+
+
+class _Course:
+    """Moves of controllers that share one room, in order; moves that repeat themselves are taken together."""
+
+    def __init__(self, runs: Sequence[_Run], move: Callable[[], bool]) -> None:
+        """``move`` makes the next one; it returns False if there is none."""
+        self.runs, self.room, self.move = runs, runs[0].room, move
+
+    def follow(self) -> None:
+        """Make all moves."""
+        # Most come to rest soon: what rounds are recognised by is noted of those that do not.
+        for _ in range(LEAST_MOVES):
+            if not self.move():
+                return
+        stands = [self._stand()]
+        while self.move():
+            stands.append(self._stand())
+            if len(stands) == LEAST_MOVES:
+                further = leap(stands, self._point, _Stand.with_counts, self._after)
+                if further is not None:
+                    self._go_on_from(further)
+                stands = [self._stand()]
+
+    def _stand(self) -> _Stand:
+        return _Stand(
+            tuple(run.state for run in self.runs),
+            tuple(self.room.used.items()),
+            tuple(self.room.hard.items()),
+            tuple(tuple((row.start, row.stop) for row, _ in run.claims) for run in self.runs),
+            tuple(tuple(price for _, price in run.claims) for run in self.runs),
+            tuple(run.once for run in self.runs),
+        )
+
+    def _go_on_from(self, stand: _Stand) -> None:
+        self.room.used, self.room.hard = dict(stand.used), dict(stand.hard)
+        self.room.grown += 1
+        for index, run in enumerate(self.runs):
+            rows = (range(*ends) for ends in stand.rows[index])
+            run.state, run.once = stand.states[index], stand.once[index]
+            run.claims = list(zip(rows, stand.prices[index], strict=True))
+
+    def _after(self, stand: _Stand) -> _Stand | None:
+        """Return where the next move leads from somewhere else."""
+        present, steps = self._stand(), [run.steps for run in self.runs]
+        self._go_on_from(stand)
+        after = self._stand() if self.move() else None
+        self._go_on_from(present)
+        for run, number in zip(self.runs, steps, strict=True):
+            run.steps = number
+        return after
+
+    def _point(self, stand: _Stand) -> Point:
+        """What ends a row of rounds is among the counts: the pods that are wanted still, and the room that is left."""
+        used, hard = dict(stand.used), dict(stand.hard)
+        wanted = (count_wanted_pods(state) - pods_of(state) for state in stand.states)
+        left = (amount - used.get(key, 0) for key, amount in hard.items())
+        form = form_of(stand.counted), stand.prices, stand.once
+        return Point((*counts_of(stand.counted), *wanted, *left), form)
+
+
+def _without_alike(row: range, alike: range) -> range:
+    """Return the rest of a row without what stands at one of its ends."""
+    return range(alike.stop, row.stop) if alike.start == row.start else range(row.start, alike.start)
+
+
 class _Run:
     def __init__(self, plan: RolloutPlan, room: _Room, order: Order) -> None:
         self.state, self.costs, self.once, self.room, self.order = plan.state, plan.costs, plan.once, room, order
-        self.claims = dict(plan.costs.claims)
+        self.claims = list(plan.costs.claims)
         self.steps = 0
+        #: When nothing was left to do, by the growth of the room: less of it brings nothing new.
+        self.stable_at = -1
 
     @property
     def updated(self) -> int:
@@ -195,9 +294,11 @@ class _Run:
 
     def run_until_stable(self) -> bool:
         """Act until nothing changes; return whether anything changed."""
+        if self.stable_at == self.room.grown:
+            return False
         before = self.steps
-        while self.step():
-            pass
+        _Course((self,), self.step).follow()
+        self.stable_at = self.room.grown
         return self.steps > before
 
     def step(self) -> bool:
@@ -214,6 +315,7 @@ class _Run:
                 return False
             self.state = state
         self.steps += 1
+        self.stable_at = -1
         return True
 
     def raise_room(self) -> bool:
@@ -228,11 +330,9 @@ class _Run:
         """Return the cost of the next pod that has no room; None: there is none, or something else refuses it."""
         match self.state:
             case StatefulSetState() as state:
-                for ordinal in controllers.missing_ordinals(state):
-                    price, claims = (
-                        self.costs.price_of_new_pod(controllers.template_of(state, ordinal)),
-                        self._claims_of(ordinal),
-                    )
+                for row in controllers.missing_ordinals(state):
+                    price = self.costs.price_of_new_pod(controllers.template_of(state, row.start))
+                    claims, _ = self._claims_of(row)
                     return None if price is None or claims is None else with_price(price, claims)
                 return None
             case DeploymentState() as state:
@@ -242,9 +342,6 @@ class _Run:
         return (
             self.costs.price_of_new_pod(item.template) if item is not None and count(item.pods) < item.wanted else None
         )
-
-    def _claims_of(self, ordinal: int) -> Price | None:
-        return self.claims.get(ordinal, {})
 
     def _next_state(self) -> DeploymentState | StatefulSetState | ReplicaSetState | None:
         """Return the workload after the next move; None: there is none."""
@@ -286,34 +383,83 @@ class _Run:
         return None
 
     def _create_replica(self, state: StatefulSetState) -> StatefulSetState | None:
-        """Return the set with the next pod; None if none comes. A claim that is made stays, also where the pod is
-        refused.
+        """Return the set with the next pods that are alike; None if none comes. A claim that is made stays, also where
+        the pod is refused.
         """
-        absent = controllers.missing_ordinals(state)
-        for ordinal in absent if self.order.newest_first else reversed(absent):
-            claims, template = self._claims_of(ordinal), controllers.template_of(state, ordinal)
-            if claims is None or not self.room.take(claims):
-                continue
-            self.claims.pop(ordinal, None)
-            price = self.costs.price_of_new_pod(template)
-            number = self.room.take(price, self._count_alike(state, ordinal)) if price is not None else 0
-            if number:
-                shape = self.costs.shape_of[template]
-                made = (Replica(ordinal + further, template, shape) for further in range(number))
-                return state._replace(pods=tuple(sorted((*state.pods, *made))))
+        for row in self._rows_of_missing(state):
+            ordinals = row
+            while ordinals:
+                alike = self._alike(state, ordinals)
+                made = self._create_alike(state, alike)
+                if made is not None:
+                    return made
+                ordinals = _without_alike(ordinals, alike)
         return None
 
-    def _count_alike(self, state: StatefulSetState, ordinal: int) -> int:
-        """Return how many pods of the same template, and without claims to be made, follow each other from an ordinal
-        on.
-        """
-        if state.parallel or self.claims or (state.pods and state.pods[-1].ordinal > ordinal):
-            return 1
-        border = state.start + state.partition
-        return (border if ordinal < border < state.ordinals.stop else state.ordinals.stop) - ordinal
+    def _rows_of_missing(self, state: StatefulSetState) -> Sequence[range]:
+        """Return the rows of ordinals that come next, those first that get the room first."""
+        absent = controllers.missing_ordinals(state)
+        if not absent or (state.parallel and not self.order.newest_first):
+            return absent[::-1]
+        if not state.parallel:
+            return (self._alike(state, next(gaps(state.own_pods, state.ordinals))),)
+        # From the lowest ordinal up one batch goes on where the one before ended, unless it left claims behind.
+        return absent if self.claims else tuple(gaps(state.own_pods, state.ordinals))
+
+    def _alike(self, state: StatefulSetState, row: range) -> range:
+        """Return the ordinals at the end of a row at which pods come first, as far as these cost the same."""
+        first = self.order.newest_first or not state.parallel
+        alike = controllers.first_alike(state, row) if first else controllers.last_alike(state, row)
+        return self._claims_of(alike, first=first)[1]
+
+    def _claims_of(self, row: range, *, first: bool = True) -> tuple[Price | None, range]:
+        """Return what the claims of one pod at an end of a row cost, and the ordinals from there on with that cost."""
+        end = row.start if first else row.stop - 1
+        for ordinals, price in self.claims:
+            if end in ordinals:
+                return price, overlap(row, ordinals)
+        for ordinals, _ in self.claims:
+            if first and row.start < ordinals.start < row.stop:
+                row = range(row.start, ordinals.start)
+            elif not first and row.start < ordinals.stop < row.stop:
+                row = range(ordinals.stop, row.stop)
+        return {}, row
+
+    def _create_alike(self, state: StatefulSetState, alike: range) -> StatefulSetState | None:
+        """Return the set with as many pods of a row as have room, with their claims; None: with none."""
+        first = self.order.newest_first or not state.parallel
+        claims, template = self._claims_of(alike)[0], controllers.template_of(state, alike.start)
+        if claims is None:
+            return None
+        price = self.costs.price_of_new_pod(template)
+        number = self.room.take(with_price(price, claims), length(alike)) if price is not None else 0
+        made = range(alike.start, alike.start + number) if first else range(alike.stop - number, alike.stop)
+        if not number:
+            kept = self.room.take(claims, length(alike) if state.parallel else 1) if claims else 0
+            made = range(alike.start, alike.start + kept) if first else range(alike.stop - kept, alike.stop)
+        self._forget_claims(made)
+        if not number:
+            return None
+        replicas = Replica(made.start, template, self.costs.shape_of[template], number=number)
+        return state._replace(pods=joined((*state.pods, replicas)))
+
+    def _forget_claims(self, made: range) -> None:
+        """Note that the claims of some ordinals are there."""
+        self.claims = (
+            [
+                (left, price)
+                for row, price in self.claims
+                for left in (range(row.start, min(row.stop, made.start)), range(max(row.start, made.stop), row.stop))
+                if left
+            ]
+            if made
+            else self.claims
+        )
 
     def _take_down(self, state: StatefulSetState) -> StatefulSetState | None:
         after = controllers.delete_replaced_pods(state)
-        for replica in set(state.pods) - set(after.pods) if after is not None else ():
-            self.room.charge(self.costs.pods[replica.shape], -1)
+        if after is not None:
+            for pods, sign in ((state.pods, -1), (after.pods, 1)):
+                for replica in pods:
+                    self.room.charge(self.costs.pods[replica.shape], replica.number * sign)
         return after

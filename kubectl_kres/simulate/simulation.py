@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import ValidationError
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.objects import Raw, ResourceQuota, decode_object
+from kubectl_kres.model.ordinals import Names
 from kubectl_kres.policies.rules.policy import Look, no_parameters
 from kubectl_kres.simulate.change import Apply, Delete, Step, apply_step, key_of_step
 from kubectl_kres.simulate.explore import MOST_STATES, Explorer, FinalStates
@@ -51,7 +52,7 @@ class NamespaceSimulation:
     def empty(self, world: World) -> State:
         """Return the state of a world in which no controller has made anything yet."""
         size = len(self.tables.measures.items)
-        state = State(self.tables.world(world), 0, (0,) * size, (None,) * size, Workloads.from_items(), frozenset())
+        state = State(self.tables.world(world), 0, (0,) * size, (None,) * size, Workloads.from_items(), Names.of())
         for raw in world.objects.values():
             state = state.with_charge(self.tables.object_cost(raw, world))
         return state

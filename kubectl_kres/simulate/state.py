@@ -6,7 +6,8 @@ of a namespace, with the cluster's classes: what a change is applied to.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 from itertools import zip_longest
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
@@ -15,26 +16,25 @@ import msgspec
 
 from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.errors import QuantityError
+from kubectl_kres.model.content_key import content_key
 from kubectl_kres.model.objects import LimitRange, PriorityClass, Raw, ResourceQuota, RuntimeClass, decode_object
 from kubectl_kres.model.pod import PodTemplateSpec
 from kubectl_kres.model.quota_objects import ResourceClaimTemplate
 from kubectl_kres.model.workload import template_in
+from kubectl_kres.model.workload_kinds import CONTROLLER_REVISION, REPLICA_SET, WORKLOADS
 from kubectl_kres.quantity import parse
+from kubectl_kres.simulate.replicas import Replicas, count_pods, within
+from kubectl_kres.simulate.system import pod_writers
 
 #: Kind and name of an object; classes of the cluster stand beside what is in the namespace.
 Key = tuple[str, str]
 
-#: What a world holds where it was read: Tekton's runs depend on it, and admission looks at nothing of it.
-OF_RUNS = ("Task", "StepAction", "ConfigMap")
-#: What writes into pods, and where its webhook is registered.
-AUTOSCALER, HOOKS = "VerticalPodAutoscaler", "MutatingWebhookConfiguration"
-#: What bounds evictions.
-BUDGET = "PodDisruptionBudget"
-CONTROLLED = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "Job")
+#: Kinds whose controllers are followed: those whose objects say how many pods they want at any time.
+CONTROLLED = tuple(workload.kind for workload in WORKLOADS.values() if workload.retried and workload.wanted)
 _DECIDING = (
     "LimitRange", "PriorityClass", "RuntimeClass", "StorageClass", "Namespace", "ValidatingAdmissionPolicy",
     "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "DeviceClass",
-    "ResourceClaimTemplate", AUTOSCALER,
+    "ResourceClaimTemplate",
 )  # fmt: skip
 #: What ``policies`` and ``admitting`` are made of.
 _LOOKED_UP = frozenset({
@@ -87,7 +87,7 @@ class World:
             world._quotas = self._quotas
         if kind not in _LOOKED_UP:
             world._policies, world._admitting = self._policies, self._admitting
-        if kind not in _DECIDING:
+        if kind not in deciding_kinds():
             world._deciding = self._deciding
         return world
 
@@ -140,7 +140,8 @@ class World:
     def deciding(self) -> str:
         """What tells worlds apart in which pods are stored differently. A text, since that is hashed only once."""
         if self._deciding is None:
-            result = ((key, id(raw)) for key, raw in self.objects.items() if key[0] in _DECIDING)
+            kinds = deciding_kinds()
+            result = ((key, id(raw)) for key, raw in self.objects.items() if key[0] in kinds)
             changed = ((key, id(raw)) for key, raw in self.parameters.items())
             self._deciding = repr((sorted(result), sorted(changed)))
         return self._deciding
@@ -151,8 +152,14 @@ class World:
         if self._admitting is None:
             limits = [raw.get("spec") for raw in self.of_kind("LimitRange")]
             classes = [self.of_kind("PriorityClass"), self.of_kind("RuntimeClass")]
-            self._admitting = msgspec.json.encode([limits, classes], enc_hook=str)
+            self._admitting = content_key([limits, classes])
         return self._admitting
+
+
+@cache
+def deciding_kinds() -> frozenset[str]:
+    """Return the kinds whose objects decide how pods are stored."""
+    return frozenset({*_DECIDING, *pod_writers()})
 
 
 def _is_default(raw: Raw) -> bool:
@@ -173,7 +180,13 @@ def template_key(template: Raw) -> bytes:
 
 
 _AMOUNTS = frozenset({"limits", "requests", "overhead"})
-_DEFAULTS = {"restartPolicy": ("", "Always"), "preemptionPolicy": ("", "PreemptLowerPriority"), "priority": (None, 0)}
+_DEFAULTS = {
+    "restartPolicy": ("", "Always"),
+    "preemptionPolicy": ("", "PreemptLowerPriority"),
+    "priority": (None, 0),
+    "schedulerName": ("", "default-scheduler"),
+    "volumeMode": ("Filesystem",),
+}
 
 
 def _build_plain_value(value: Any) -> Any:
@@ -191,8 +204,9 @@ def _build_plain_value(value: Any) -> Any:
 
 
 def _amount(value: Any) -> Any:
+    """Return it in thousandths, rounded up as the server stores it."""
     try:
-        return str(parse(str(value)).nano)
+        return str(-(-parse(str(value)).nano // 10**6))
     except QuantityError:
         return str(value)
 
@@ -269,15 +283,6 @@ class DaemonSetState(DeploymentState):
     """A DaemonSet: ``replicas`` are its nodes, ``sets`` its pods by template."""
 
 
-class Replica(NamedTuple):
-    """One pod of a StatefulSet."""
-
-    ordinal: int
-    template: int
-    shape: int
-    ready: bool = True
-
-
 class StatefulSetState(NamedTuple):
     """A StatefulSet. ``current`` is the template that ordinals below the partition keep; ``claims`` are the names of
     its volume claim templates. ``unavailable``: so many pods an update takes down at once; None: the server has no such
@@ -295,7 +300,7 @@ class StatefulSetState(NamedTuple):
     on_delete: bool = False
     unavailable: int | None = None
     claims: tuple[str, ...] = ()
-    pods: tuple[Replica, ...] = ()
+    pods: Replicas = ()
     revisions: tuple[int, ...] = ()
     history: int = HISTORY
 
@@ -304,16 +309,14 @@ class StatefulSetState(NamedTuple):
         return range(self.start, self.start + self.replicas)
 
     @property
-    def own_pods(self) -> Sequence[Replica]:
+    def own_pods(self) -> Replicas:
         """The pods of its ordinals, the lowest first."""
-        ordinals, outermost = self.ordinals, (*self.pods[:1], *self.pods[-1:])
-        if all(replica.ordinal in ordinals for replica in outermost):
-            return self.pods
-        return [replica for replica in self.pods if replica.ordinal in ordinals]
+        return within(self.pods, self.ordinals)
 
-    def claim_names(self, ordinal: int) -> tuple[str, ...]:
-        """Names of the PersistentVolumeClaims of one pod."""
-        return tuple(f"{claim}-{self.name}-{ordinal}" for claim in self.claims)
+    @property
+    def claim_bases(self) -> tuple[str, ...]:
+        """What the names of the PersistentVolumeClaims of its pods begin with: the ordinal follows, behind a hyphen."""
+        return tuple(f"{claim}-{self.name}" for claim in self.claims)
 
 
 class JobState(NamedTuple):
@@ -473,7 +476,7 @@ def shapes_of(workload: WorkloadState) -> Iterable[tuple[int, int]]:
                 yield from shape_counts(item.pods)
         case StatefulSetState():
             for replica in workload.pods:
-                yield replica.shape, 1
+                yield replica.shape, replica.number
         case _:
             yield from shape_counts(workload.pods)
 
@@ -489,7 +492,7 @@ def count_updated_pods(workload: WorkloadState) -> int:
         case DeploymentState():
             return count(workload.newest.pods) if workload.newest is not None else 0
         case StatefulSetState():
-            return sum(replica.template == workload.template for replica in workload.pods)
+            return count_pods(replica for replica in workload.pods if replica.template == workload.template)
     return 0
 
 
@@ -501,13 +504,10 @@ def count_outdated(workload: WorkloadState) -> int:
         case DeploymentState(paused=False):
             return max(0, min(workload.replicas, pods_of(workload)) - count_updated_pods(workload))
         case StatefulSetState(on_delete=False):
-            ordinals = workload.ordinals[workload.partition :]
-            return sum(item.ordinal in ordinals and item.template != workload.template for item in workload.pods)
+            ordinals = workload.ordinals
+            updated = within(workload.pods, range(ordinals.start + workload.partition, ordinals.stop))
+            return count_pods(item for item in updated if item.template != workload.template)
     return 0
-
-
-#: What StatefulSets and DaemonSets make for each template, and the resource that quotas count.
-CONTROLLER_REVISION = "ControllerRevision", "controllerrevisions.apps"
 
 
 def revision_of(workload: WorkloadState) -> tuple[str, str]:
@@ -516,7 +516,7 @@ def revision_of(workload: WorkloadState) -> tuple[str, str]:
     """
     match workload:
         case DeploymentState():
-            return "ReplicaSet", "replicasets.apps"
+            return REPLICA_SET
         case StatefulSetState():
             return CONTROLLER_REVISION
     return "", ""

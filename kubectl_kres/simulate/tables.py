@@ -1,6 +1,5 @@
-"""Everything of a simulation that is looked up by number: templates, shapes, worlds, measures, and what each costs.
-
-What admission makes of pods that differ in their names alone, found once for all namespaces of a change.
+"""Everything of a simulation that is looked up by number: templates, shapes, worlds, measures, costs, and what
+admission makes of alike pods.
 """
 
 from __future__ import annotations
@@ -13,10 +12,18 @@ import msgspec
 from msgspec.structs import fields, replace
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, Server
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota import quota_admission
 from kubectl_kres.admission.quota.quota_admission import QuotaRequest
-from kubectl_kres.admission.request.new_pod import ObjectReview, PodWebhook, Policies, admit, quota_request
+from kubectl_kres.admission.request.new_pod import (
+    ClaimWebhook,
+    ObjectReview,
+    PodWebhook,
+    Policies,
+    admit,
+    quota_request,
+)
 from kubectl_kres.admission.request.pod_objects import job_raw, objects_of, refusals_of, revision_raw
 from kubectl_kres.admission.request.volume_claims import (
     create_claim,
@@ -24,14 +31,16 @@ from kubectl_kres.admission.request.volume_claims import (
     with_default_class,
     with_review,
 )
+from kubectl_kres.model.content_key import content_key
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Raw, ResourceQuota, decode_object
-from kubectl_kres.model.pod import Container, Pod, PodSpec
+from kubectl_kres.model.pod import Container, Pod, PodSpec, SentPod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.policies.rules.policy import Look, no_parameters
 from kubectl_kres.simulate import state
-from kubectl_kres.simulate.plugins import POLICIES, Plugins, is_silent, plugins_of
+from kubectl_kres.simulate.plugins import Plugins, is_silent, plugins_of
 from kubectl_kres.simulate.shapes import SUFFIX, Measures, Shape, add_costs, pod_of, shape_fields, without_quotas
+from kubectl_kres.simulate.system import held_kinds, pod_writers
 
 #: A pod as it is stored, pruned as shapes are, and what the quotas count of it.
 Stored = tuple[Mapping[str, Any], QuotaRequest]
@@ -41,7 +50,6 @@ _KEPT = 20_000
 _GROUPS = ("containers", "initContainers")
 _SPEC = tuple(field.encode_name for field in fields(PodSpec) if field.encode_name not in _GROUPS)
 _CONTAINER = tuple(field.encode_name for field in fields(Container) if field.encode_name not in {"name", "image"})
-_ENCODE = msgspec.json.Encoder().encode
 
 
 class EvaluatedPods:
@@ -86,7 +94,7 @@ def _cache_key(template: Raw) -> bytes:
     spec = template.get("spec") or {}
     looked_at = [[spec.get(field) for field in _SPEC]]
     looked_at += [[[item.get(field) for field in _CONTAINER] for item in spec.get(group) or ()] for group in _GROUPS]
-    return _ENCODE(looked_at)
+    return content_key(looked_at)
 
 
 def _set_container_names(stored: Mapping[str, Any], template: Raw) -> Mapping[str, Any]:
@@ -109,9 +117,8 @@ _CANNOT_BE_CALLED = "failed calling webhook"
 _COUNTED_ALONE = "count/pods"
 #: Of a claim that was read: older snapshots lack it, and it plays no part in what quotas count.
 _READ_CLAIM = {"accessModes": ["ReadWriteOnce"]}
-_NEVER_COUNTED = frozenset(
-    {"StorageClass", "DeviceClass", "PriorityClass", "RuntimeClass", "Namespace", "Node", state.HOOKS, *POLICIES}
-)
+#: A quota counts what stands in its namespace.
+_NEVER_COUNTED = frozenset(kind.kind for kind in BY_KIND.values() if not kind.namespaced)
 
 
 #: Containers as JSON has them, by the list of a pod's spec that they stand in.
@@ -135,7 +142,7 @@ class Variant:
     def pod(self) -> Pod:
         """Return the pod that a controller makes of it, under a generated name."""
         if self._pod is None:
-            self._pod = decode_object(pod_of(self.raw, self.owner[1]), Pod)
+            self._pod = decode_object(pod_of(self.raw, self.owner[1]), SentPod)
         return self._pod
 
 
@@ -197,7 +204,7 @@ class Tables:
         #: The templates of DaemonSets that have a ControllerRevision.
         self.revised: dict[state.Key, frozenset[int]] = {}
         self._plugins: dict[Any, Plugins | None] = {}
-        self._webhooks: dict[Any, tuple[PodWebhook, ...]] = {}
+        self._webhooks: dict[Any, tuple[tuple[PodWebhook, ...], tuple[ClaimWebhook, ...]]] = {}
         #: What a webhook said to pods of a template when they were last tried, and whose templates those are.
         self._rejections: dict[int, str] = {}
         self._rejecting: dict[state.Key, str] = {}
@@ -255,7 +262,7 @@ class Tables:
 
     def shape(self, shape: Shape) -> int:
         """Return the number of a shape."""
-        key = msgspec.json.encode((shape.stored, shape.cost, shape.unstated), enc_hook=str)
+        key = content_key((shape.stored, shape.cost, shape.unstated))
         if key not in self._shape_numbers:
             self._shape_numbers[key] = len(self.shapes)
             self.shapes.append(shape)
@@ -337,13 +344,13 @@ class Tables:
         if rejected:
             return (_by_webhook(rejected),)
         plugins = self.plugins(world)
-        policies = _of_owner(policies, variant.owner)
+        policies = _owner_policies(policies, variant.owner)
         if plugins is None and not name:
             return admit(variant.pod(), policies, self.server, journal=False)
         raw = pod_of(variant.raw, variant.owner[1], name=name)
         if plugins is not None:
             return plugins.pod(raw, policies, whole=self.templates[template].is_complete, additions=variant.added)
-        return admit(decode_object(raw, Pod), policies, self.server, journal=False)
+        return admit(decode_object(raw, SentPod), policies, self.server, journal=False)
 
     def expect(self, owner: state.Key, variants: Sequence[Added]) -> None:
         """Every pod of a workload gets one of these sets of containers beside those of its template."""
@@ -366,24 +373,21 @@ class Tables:
     def policies(self, world: state.World) -> Policies:
         """Return what admission looks up in a world, and asks about objects that controllers make."""
         plugins, policies = self.plugins(world), world.policies
-        webhooks = self._webhooks_of(world)
-        if webhooks:
-            policies = msgspec.structs.replace(policies, webhooks=webhooks)
+        webhooks, claim_webhooks = self._webhooks_of(world)
+        if webhooks or claim_webhooks:
+            policies = msgspec.structs.replace(policies, webhooks=webhooks, claim_webhooks=claim_webhooks)
         if plugins is None or not (plugins.deciding.validating or plugins.deciding.mutating):
             return policies
         return msgspec.structs.replace(policies, reviewer=plugins.review)
 
-    def _webhooks_of(self, world: state.World) -> tuple[PodWebhook, ...]:
-        """Return the webhook of the vertical autoscalers of a world."""
+    def _webhooks_of(self, world: state.World) -> tuple[tuple[PodWebhook, ...], tuple[ClaimWebhook, ...]]:
+        """Return the webhooks of systems in a world: about pods, and about claims."""
         if world.deciding not in self._webhooks:
-            webhooks: tuple[PodWebhook, ...] = ()
-            autoscalers = world.of_kind(state.AUTOSCALER)
-            if autoscalers:
-                from kubectl_kres.simulate.autoscalers import pod_webhooks  # noqa: PLC0415, few worlds have any
-
-                namespace = (world.of_kind("Namespace") or [{}])[0]
-                webhooks = pod_webhooks(autoscalers, world.of_kind(state.HOOKS), namespace)
-            self._webhooks[world.deciding] = webhooks
+            writing = [writer for kind, writer in pod_writers().items() if world.of_kind(kind)]
+            self._webhooks[world.deciding] = (
+                tuple(hook for writer in writing for hook in writer.webhooks(world)),
+                tuple(hook for writer in writing if writer.claims is not None for hook in writer.claims(world)),
+            )
         return self._webhooks[world.deciding]
 
     def plugins(self, world: state.World) -> Plugins | None:
@@ -443,7 +447,7 @@ class Tables:
 
     def _claim_request(self, raw: Raw, world: state.World) -> quota_admission.QuotaRequest:
         return quota_admission.claim_request(
-            with_default_class(decode_object(raw, PersistentVolumeClaim), world.policies), self.server
+            with_default_class(decode_object(raw, PersistentVolumeClaim), self.policies(world)), self.server
         )
 
     def revision_cost(self, workload: state.WorkloadState) -> state.Cost:
@@ -503,7 +507,7 @@ class Tables:
     def _object_request(self, raw: Raw, kind: str, world: state.World) -> quota_admission.QuotaRequest:
         if kind == "PersistentVolumeClaim":
             return self._claim_request(raw, world)
-        if kind in (*state.CONTROLLED, *state.OF_RUNS) or kind not in BY_KIND:
+        if kind in (*state.CONTROLLED, *held_kinds()) or kind not in BY_KIND:
             resource = quota_admission.resource_of(kind, str(raw.get("apiVersion", "v1")))
             return quota_admission.count_request(resource, "")
         return quota_admission.request_of(
@@ -511,7 +515,7 @@ class Tables:
         )
 
 
-def _of_owner(policies: Policies, owner: state.Key) -> Policies:
+def _owner_policies(policies: Policies, owner: state.Key) -> Policies:
     """Return the policies for pods of a controller."""
     if not policies.webhooks:
         return policies

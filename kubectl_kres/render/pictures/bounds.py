@@ -1,8 +1,7 @@
-"""Requests and limits of a namespace against its quotas, and those of one container against its LimitRanges.
+"""Requests and limits drawn to one scale a resource: of a namespace against its quotas, of containers against
+LimitRanges and each other.
 
 All rows of a resource have one scale, so that it is seen how much of a quota one container takes.
-
-Requests and limits of a pod's containers, each pair on the scale of its resource.
 """
 
 from __future__ import annotations
@@ -72,8 +71,10 @@ def containers_of(policy_explanation: PolicyExplanation) -> list[ContainerBand]:
     """Return a row for each resource that a LimitRange says something of."""
     bands = {band.resource: band for band in policy_explanation.bands if band.type == "Container"}
     texts_by_key: dict[tuple[str, str], tuple[str, ...]] = {}
-    if policy_explanation.bare is not None:
-        for value in (value for container in policy_explanation.bare.containers for value in container.values):
+    if policy_explanation.pod_without_values is not None:
+        for value in (
+            value for container in policy_explanation.pod_without_values.containers for value in container.values
+        ):
             if value.rule.startswith("limitrange/"):
                 texts_by_key[value.resource, value.side] = _values(value)
     rows = (

@@ -1,7 +1,4 @@
-"""Stacked bars of who holds a pool or a quota: the name nearest to its limit first, with a legend below.
-
-Who holds how much of something that has an end: one stacked bar, with what is free and what is wanted beyond it.
-"""
+"""Stacked bars of who holds how much of a pool or quota, with what is free and what is wanted beyond it."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from kubectl_kres.quantity import Quantity, parse
+from kubectl_kres.quantity import Quantity, parse, ratio
 from kubectl_kres.render.text.line import Line, Tone, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.reports.quota.quota_report import QuotaReport
 
@@ -89,14 +86,16 @@ class Room(Struct, frozen=True):
     def share(self) -> float:
         """Return how much of ``hard`` is held, and of what has none whether anything is."""
         hard, number = parse(self.hard).nano, sum(parse(amount).nano for amount in self.holds.values())
-        return number / hard if hard else float(number > 0)
+        return ratio(number, hard) if hard else float(number > 0)
 
 
 def quota_rooms(report: QuotaReport) -> list[Room]:
     """The names of a quota with its users, the tightest first."""
     rooms = [
         Room(
-            use.name, use.hard, {share.who: share.usage[use.name] for share in report.shares if use.name in share.usage}
+            use.name,
+            use.hard,
+            {share.name: share.usage[use.name] for share in report.shares if use.name in share.usage},
         )
         for use in report.uses
     ]

@@ -18,6 +18,8 @@ from kubectl_kres.reports.explain.difference import Difference, Reason
 _CONTEXT = 3
 #: Values that are reported in few words.
 _BRIEFLY = 3
+#: What the columns of other answers are called.
+_HEADS = {"WRITTEN": "SPEC", "STORED": "EFFECTIVE"}
 #: What to say where nothing differs, by what would be beside it.
 _SAME = {"STORED": "it is stored as it is written", "TODAY": "it would get the same values today"}
 #: Patterns that are kept.
@@ -43,7 +45,7 @@ def brief(difference: Difference, more: str) -> Brief:
         refused = Brief(
             "bad" if verdict.allowed is False else "warn", _format_refusal(difference), f": {full}: {reason}"
         )
-        return with_remedies(refused._replace(next=more), difference.remedies)
+        return with_remedies(refused._replace(next=more), difference.fixes)
     if not difference.changed:
         word = "the same" if difference.complete else f"the same{PARTLY}"
         return Brief(
@@ -107,15 +109,17 @@ def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
     verdict = difference.verdict
     if verdict.allowed is not True:
         yield [("bad", f"# {_format_refusal(difference)}: {ref.full_name}: {one_line_message(verdict)}")]
-        for index, remedy in enumerate(difference.remedies):
+        for index, remedy in enumerate(difference.fixes):
             for line in wrap_text(remedy.text, width, first="# or: " if index else "# fix: ", rest="#   "):
                 yield [("bad", line)]
     before, after = yaml_lines(difference.before), yaml_lines(difference.after)
     groups = list(_groups(before, after))
     if not groups:
         return
-    yield [("strong", f"--- {difference.before_label}/{name}")]
-    yield [("strong", f"+++ {difference.after_label}/{name}")]
+    if verdict.allowed is True and not difference.certain:
+        yield [("warn", "# the order of LimitRanges, which nobody chooses, decides between values")]
+    for mark, label in (("---", difference.before_label), ("+++", difference.after_label)):
+        yield [("strong", f"{mark} {_HEADS.get(label, label)}/{name}")]
     for group in groups:
         yield from _hunk(group, before, after, difference.reasons, width)
 
@@ -123,7 +127,7 @@ def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
 def _format_refusal(difference: Difference) -> str:
     if difference.verdict.allowed is None:
         return "refused under some orders"
-    return f"refused{unread_caveat(difference.verdict.message, difference.unseen)}"
+    return f"refused{unread_caveat(difference.verdict.message, difference.unread)}"
 
 
 _Step = tuple[str, int, int, int, int]
@@ -177,5 +181,6 @@ def _add_reason(mark: str, text: str, reason: str, width: int) -> list[tuple[str
 
 
 def _rule(reason: Reason) -> str:
-    """Return what sets the value; a live one that differs has a note on why it does."""
-    return reason.rule if is_own_rule(reason.rule) else f"{reason.rule} {format_source(reason.source)}".strip()
+    """Return what sets the value, and what else may be set; a live one that differs has a note on why it does."""
+    rule = reason.rule if is_own_rule(reason.rule) else f"{reason.rule} {format_source(reason.source)}".strip()
+    return f"{rule}; or {' or '.join(reason.others)} in another order" if reason.others else rule

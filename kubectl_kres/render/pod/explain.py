@@ -1,8 +1,6 @@
-"""An explanation as text: the verdict, the smallest remedy, then values, totals, QoS, quotas and what was seen.
+"""An explanation as text: the whole answer, verdict and smallest fix first, and the same in at most five lines."""
 
-An explanation in at most five lines.
-"""
-
+# ruff: noqa: PLC0415 - a short page needs no tables, and other faces no page
 from __future__ import annotations
 
 from collections import Counter
@@ -10,14 +8,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
 from kubectl_kres.provenance.journal import Check, Derive, Set
+from kubectl_kres.render.pod.remarks import remark_lines
+from kubectl_kres.render.pod.verdict import verdict_lines
 from kubectl_kres.render.text.line import (
     Line,
-    Tone,
-    ago_or_at,
     aligned_lines,
     clip_text,
     draw,
-    labelled_lines,
     pad_text,
     size,
     tone_lines,
@@ -31,21 +28,15 @@ from kubectl_kres.render.verdict.headline import (
     at_maximum,
     headline,
     lacks_limit_ranges,
-    one_line_message,
     pod_count_text,
-    quota_figures,
 )
-from kubectl_kres.render.verdict.remedy import BACK_OFF, first_fix_lines, remedy_lines
-from kubectl_kres.reports.common.explanation import Explanation, Fact, Total, merge_facts
-from kubectl_kres.reports.common.parts import Remedy
+from kubectl_kres.render.verdict.note import note_text
+from kubectl_kres.reports.common.explanation import Explanation, Fact, Note, Total, merge_facts
 from kubectl_kres.reports.pod.verdict import MEANINGS
-from kubectl_kres.reports.remedies.words import NOTHING
 
 #: What objects come to, as the last line of a list counts them.
-_COUNTED = (*MEANINGS, "ok", "over", "conflict")
-
-#: Lines that the first sentence has at the head of a screen.
-_HEAD = 2
+_NOTHING = Note(nothing=True)
+_COUNTED = (*MEANINGS, "ok", "over", "conflict", "limits nothing")
 
 #: Widest name in a sum; the title of its table has it in full.
 _NAME = 32
@@ -129,81 +120,6 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int, now:
     yield from remark_lines(explanation, steps=steps, width=width, now=now)
 
 
-def verdict_lines(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
-    """Yield the verdict, the remedies, and what a system does next."""
-    yield from _headline_lines(explanation, width, now)
-    yield from _server(explanation, width)
-    yield from remedy_lines(explanation.remedies, _note(explanation), width)
-    yield from _follow_up_lines(explanation, width, now)
-
-
-def short_verdict_lines(explanation: Explanation, now: str, width: int) -> Iterator[Line]:
-    """Yield the verdict and the remedies, with the figures of what is short instead of the server's message."""
-    yield from _headline_lines(explanation, width, now)
-    for sentence in quota_figures(explanation.verdict.findings):
-        yield from tone_lines("", wrap_text(sentence, width, first="  ", rest="    "))
-    yield from _autoscaler_lines(explanation, width)
-    if explanation.remedies or explanation.note:
-        yield [("", "")]
-    yield from remedy_lines(shown_remedies(explanation), _note(explanation), width)
-    yield from _follow_up_lines(explanation, width, now)
-
-
-def shown_remedies(explanation: Explanation) -> Sequence[Remedy]:
-    """Return the fixes of a short page: of those that let a pod onto a node the first."""
-    nodes = explanation.scheduling
-    return explanation.remedies[:1] if nodes is not None and nodes.remedies else explanation.remedies
-
-
-def head_lines(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
-    """Yield the verdict for the small head of a screen: the remedies come before the server's message."""
-    first, *rest = _headline_lines(explanation, width, now)
-    yield first
-    yield from rest[:1] if len(rest) < _HEAD else [[*rest[0], ("quiet", "…")]]
-    yield from first_fix_lines(explanation.remedies, _note(explanation), width)
-    yield from _follow_up_lines(explanation, width, now)
-    yield from _server(explanation, width)
-
-
-def _note(explanation: Explanation) -> str:
-    blind = not explanation.complete and explanation.note == NOTHING
-    return f"{NOTHING} as far as seen" if blind else explanation.note
-
-
-def _follow_up_lines(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
-    """Yield what happens next, after a remedy or without one."""
-    if explanation.remedies and any(fact.reason == "FailedCreate" for fact in explanation.facts):
-        yield from labelled_lines("then", BACK_OFF, width, tone="quiet")
-    for system in systems():
-        yield from system.outcome_lines(explanation, width, now)
-
-
-def _headline_lines(explanation: Explanation, width: int, now: str = "") -> Iterator[Line]:
-    """Yield the verdict in one line."""
-    tone, word, text = headline(explanation, now)
-    first, *rest = wrap_text(f"{word}{text}", width, rest="  ")
-    yield [(tone, word), ("", first[len(word) :])]
-    yield from tone_lines("", rest)
-
-
-def _server(explanation: Explanation, width: int) -> Iterator[Line]:
-    """Yield the server's message, and how far an autoscaler gets."""
-    verdict = explanation.verdict
-    server = verdict.blocked.message if verdict.blocked is not None else one_line_message(verdict)
-    if server:
-        yield from labelled_lines("server", server, width, tone="quiet")
-    yield from _autoscaler_lines(explanation, width)
-
-
-def _autoscaler_lines(explanation: Explanation, width: int) -> Iterator[Line]:
-    """Return how far an autoscaler gets."""
-    reach = explanation.autoscaled
-    if reach is not None:
-        yield from tone_lines(
-            "warn" if reach.fits < reach.most else "quiet", wrap_text(at_maximum(reach), width, rest="  ")
-        )
-
-
 def _existing(explanation: Explanation) -> str:
     """Return how many pods there are; all of them may be older than what is refused."""
     pods = explanation.replicas
@@ -228,9 +144,9 @@ def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
             tail = f"  {pad_text(figure, longest)}  {first[len(indent) :]}"
             yield from aligned_lines("", f"  {label}", column, [("", tail)], width)
             yield from tone_lines("", rest)
-            if total.open:
-                holder_text = " and ".join(total.open)
-                text = f"the pod is not limited: {holder_text} has no {label}; the API sums what the others state"
+            if total.unlimited:
+                unlimited = " and ".join(total.unlimited)
+                text = f"the pod is not limited: {unlimited} has no {label}; the API sums what the others state"
                 yield from tone_lines("warn", wrap_text(text, width, first=indent, rest=indent))
         yield from _overhead(explanation)
     yield from _priority(explanation)
@@ -238,8 +154,8 @@ def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
         yield [("", "")]
         quality = explanation.qos
         other = f" or {', '.join(explanation.qos_alternatives)}" if explanation.qos_alternatives else ""
-        head = f"QoS class {quality.name}{other}{PARTLY if lacks_limit_ranges(explanation.unseen) else ''}"
-        yield from tone_lines("", wrap_text(f"{head}: {quality.because}", width, rest="  "))
+        head = f"QoS class {quality.name}{other}{PARTLY if lacks_limit_ranges(explanation.unread) else ''}"
+        yield from tone_lines("", wrap_text(f"{head}: {quality.reason}", width, rest="  "))
         if explanation.live_qos and explanation.live_qos != quality.name:
             kept = f"the live pod is {explanation.live_qos}: the class is kept from its creation"
             yield from tone_lines("warn", wrap_text(kept, width, first="  ", rest="    "))
@@ -278,7 +194,7 @@ def _priority(explanation: Explanation) -> Iterator[Line]:
 
 
 def _format_sum(total: Total, names: Mapping[str, str], inits: Collection[str]) -> str:
-    derivation: Derive = total.of
+    derivation: Derive = total.derivation
     kept = [f"{_term(term.path, names)} {term.value}" for term in derivation.terms if term.kept]
     given_up = [(term.path, f"{_term(term.path, names)} {term.value}") for term in derivation.terms if not term.kept]
     lost = [text for _, text in given_up]
@@ -304,7 +220,7 @@ def _demands(explanation: Explanation, width: int) -> Iterator[Line]:
         return
     for demand in explanation.demands:
         lacks = [
-            f"{', '.join(holders)} lack{'s' * (len(holders) == 1)} {name}" for name, holders in demand.lacking.items()
+            f"{', '.join(holders)} lack{'s' * (len(holders) == 1)} {name}" for name, holders in demand.missing.items()
         ]
         if lacks:
             head = f"quota {demand.quota} requires {', '.join(demand.names)} on every container"
@@ -354,29 +270,6 @@ def fact_lines(facts: Sequence[Fact], width: int, now: str = "") -> Iterator[Lin
         yield from tone_lines("", wrap_text(fact.text, width, first="    ", rest="    "))
 
 
-def remark_lines(explanation: Explanation, *, steps: bool, width: int, now: str = "") -> Iterator[Line]:
-    """Yield other possible answers, warnings, assumptions, failed reads, and the last editors."""
-    groups = remark_groups(explanation, steps=steps, now=now)
-    if any(texts for _, _, texts in groups):
-        yield [("", "")]
-    for tone, label, texts in groups:
-        for remark in texts:
-            yield from labelled_lines(label, remark, width, tone=tone)
-
-
-def remark_groups(
-    explanation: Explanation, *, steps: bool = False, now: str = ""
-) -> tuple[tuple[Tone, str, tuple[str, ...]], ...]:
-    """Return the remarks with tone and label. ``now`` (RFC 3339): times are ages then."""
-    return (
-        ("warn", "or", explanation.verdict.others),
-        ("warn", "warning", explanation.warnings),
-        ("bad", "unread", tuple(_not_seen(explanation))),
-        ("quiet", "assumed", tuple(assumption.text for assumption in explanation.assumptions)),
-        ("quiet", "changed", tuple(_edits(explanation, steps=steps, now=now))),
-    )
-
-
 def _node_lines(explanation: Explanation, width: int, now: str) -> Iterator[Line]:
     """Yield the nodes for a pod that waits for one."""
     if explanation.scheduling is not None:
@@ -385,29 +278,14 @@ def _node_lines(explanation: Explanation, width: int, now: str) -> Iterator[Line
         yield from report_lines(explanation.scheduling, width, now)
 
 
-def _not_seen(explanation: Explanation) -> Iterator[str]:
-    if explanation.unseen:
-        from kubectl_kres.render.text.remarks import unseen_text
-
-        yield from map(unseen_text, explanation.unseen)
-
-
-def _edits(explanation: Explanation, *, steps: bool, now: str) -> Iterator[str]:
-    """Return who last changed what refuses; with ``steps`` also what set a value."""
-    sources = (finding.source for finding in explanation.verdict.findings)
-    refusing = {str(source.ref) for source in sources if source is not None}
-    for field, edit in explanation.edits.items():
-        if steps or field.partition(" ")[0] in refusing:
-            how = f" ({edit.operation})" if edit.operation else ""
-            yield f"{field} by {edit.manager}{how}{ago_or_at(edit.time, now)}"
-
-
 def brief(explanation: Explanation, more: str, now: str = "") -> Brief:
     """Return the brief answer. ``more``: the command that prints the whole one. ``now`` (RFC 3339): times are ages."""
     tone, word, text = headline(explanation, now)
-    if explanation.remedies:
-        return with_remedies(Brief(tone, word, text, next=more), explanation.remedies)
+    if explanation.fixes:
+        return with_remedies(Brief(tone, word, text, next=more), explanation.fixes)
     reach = explanation.autoscaled
-    short = reach is not None and reach.fits < reach.most
-    note = "" if tone == "good" and explanation.note == NOTHING else explanation.note
-    return Brief(tone, word, text, remedy=note, warning=at_maximum(reach) if reach is not None and short else "")
+    short = reach is not None and reach.fits < reach.max_replicas
+    note = "" if tone == "good" and explanation.note == _NOTHING else note_text(explanation.note)
+    warnings = [at_maximum(reach)] if reach is not None and short else []
+    warnings += [f"assumed: {item.text}" for item in explanation.assumptions if item.code == "webhook/not-computed"]
+    return Brief(tone, word, text, remedy=note, warning="; ".join(warnings))

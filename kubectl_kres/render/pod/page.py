@@ -3,13 +3,15 @@
 ``explain.explanation_lines`` is the whole answer, which ``--all`` shows.
 """
 
+# ruff: noqa: PLC0415 - only a pod that waits for a node has any
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kubectl_kres.provenance.journal import is_own_rule
-from kubectl_kres.render.pod.explain import remark_groups, short_verdict_lines, shown_remedies
+from kubectl_kres.render.pod.remarks import remark_groups
+from kubectl_kres.render.pod.verdict import short_verdict_lines, shown_remedies
 from kubectl_kres.render.text.line import (
     LABEL,
     Line,
@@ -23,14 +25,14 @@ from kubectl_kres.render.text.line import (
     with_ages,
     wrap_text,
 )
-from kubectl_kres.render.verdict.headline import PARTLY, code_line, lacks_limit_ranges, one_line_message
+from kubectl_kres.render.verdict.headline import PARTLY, code_line, lacks_limit_ranges, one_line_message, server_text
 from kubectl_kres.reports.common.explanation import (
     Explanation,
     Fact,
     ResourceValue,
     Total,
+    facts_that_say,
     merge_facts,
-    normalize_message,
     strip_controller_prefix,
 )
 
@@ -133,8 +135,13 @@ def _cells(row: _Row, *, live: bool) -> list[str]:
 
 
 def _source(value: ResourceValue) -> str:
-    """Return the object that the value was taken from; empty where that is the manifest itself."""
-    return "" if is_own_rule(value.rule) or value.source is None else str(value.source.ref)
+    """Return the object that the value was taken from; empty where that is the manifest itself.
+
+    Of what pods tell it is also said how many of them.
+    """
+    if is_own_rule(value.rule) or value.source is None:
+        return ""
+    return str(value.source if value.rule == "seen/added-on-create" else value.source.ref)
 
 
 def _pod_line(explanation: Explanation, width: int) -> Iterator[Line]:
@@ -144,9 +151,9 @@ def _pod_line(explanation: Explanation, width: int) -> Iterator[Line]:
         parts.append(f"request / limit: {', '.join(_pairs(explanation.totals))}")
     if explanation.qos is not None:
         other = f" or {', '.join(explanation.qos_alternatives)}" if explanation.qos_alternatives else ""
-        seen = PARTLY if lacks_limit_ranges(explanation.unseen) else ""
+        seen = PARTLY if lacks_limit_ranges(explanation.unread) else ""
         # Of a pod that is refused the reason of its class is no answer to anything.
-        reason = f": {explanation.qos.because}" if explanation.verdict.allowed is not False else ""
+        reason = f": {explanation.qos.reason}" if explanation.verdict.allowed is not False else ""
         parts.append(f"QoS {explanation.qos.name}{other}{seen}{reason}")
     if parts:
         yield from labelled_lines("pod", "; ".join(parts), width)
@@ -165,14 +172,15 @@ def _pairs(totals: Sequence[Total]) -> Iterator[str]:
         bound = (
             "no limit"
             if limit is None
-            else f"{clip_text(limit.value, _CELL)}{' (not of all containers)' * bool(limit.open)}"
+            else f"{clip_text(limit.value, _CELL)}{' (not of all containers)' * bool(limit.unlimited)}"
         )
         yield f"{resource} {clip_text(request.value, _CELL) if request is not None else '-'} / {bound}"
 
 
 def _quota_line(explanation: Explanation, width: int) -> Iterator[Line]:
     """Return how many more such pods each quota has room for, but for those that the cause names."""
-    named = {finding.source.name for finding in explanation.verdict.findings if finding.source is not None}
+    findings = (*explanation.verdict.findings, *explanation.further)
+    named = {finding.source.name for finding in findings if finding.source is not None}
     costs = [cost for cost in explanation.quotas if cost.fits is not None and (cost.fits or cost.quota not in named)]
     texts = [f"{cost.quota}: {_format_room(cost.fits or 0)}" for cost in costs]
     if texts:
@@ -190,11 +198,11 @@ def _server_lines(explanation: Explanation, now: str, width: int) -> Iterator[Li
     verdict = explanation.verdict
     message = verdict.blocked.message if verdict.blocked is not None else one_line_message(verdict)
     facts = [fact for fact in merge_facts(explanation.facts) if fact.reason not in _NOISE]
-    same = [fact for fact in facts if _strip_used_amounts(fact.text) == _strip_used_amounts(message)]
+    same = facts_that_say(message, facts)
     if message:
-        yield from labelled_lines(
-            "server", f"{message}{_format_frequency(same[0], now) if same else ''}", width, tone="quiet"
-        )
+        text = message if verdict.blocked is not None else server_text(message, same)
+        frequency = _format_frequency(same[0], now) if same else ""
+        yield from labelled_lines("server", f"{text}{frequency}", width, tone="quiet")
     state = explanation.run_state
     others = [fact for fact in facts if fact not in same and not (state is not None and state.message == fact.text)]
     for fact in others[:_FACTS]:
@@ -204,11 +212,6 @@ def _server_lines(explanation: Explanation, now: str, width: int) -> Iterator[Li
             width,
             tone="quiet",
         )
-
-
-def _strip_used_amounts(text: str) -> str:
-    """Return a message of the server without the used amounts, which differ between attempts."""
-    return normalize_message(text).partition(", used: ")[0]
 
 
 def _format_frequency(fact: Fact, now: str) -> str:
@@ -222,6 +225,10 @@ def _remarks(explanation: Explanation, now: str, width: int) -> Iterator[Line]:
     message = one_line_message(explanation.verdict)
     for tone, label, texts in remark_groups(explanation, now=now):
         kept = texts if label in _WHOLE else texts[:_FACTS]
+        if label == "unread" and kept:
+            from kubectl_kres.render.text.unread import unseen_texts
+
+            kept = (*unseen_texts(explanation.unread),)
         if label == "warning":
             # The server warns of a template in the words in which it refuses its pods.
             kept = tuple(text for text in kept if text.partition(": ")[2] not in message)
@@ -235,6 +242,6 @@ def _format_hidden_parts(explanation: Explanation) -> str:
     counts = {"quota": len(explanation.quotas), "event": facts, "assumption": len(explanation.assumptions)}
     parts = [f"{count} {noun}{'s' * (count != 1)}" for noun, count in counts.items() if count]
     nodes = ["every node's reason"] if explanation.scheduling is not None else []
-    fixes = len(explanation.remedies) - len(shown_remedies(explanation))
+    fixes = len(explanation.fixes) - len(shown_remedies(explanation))
     more = [f"{fixes} more fix{'es' * (fixes != 1)}"] if fixes else []
     return ", ".join([*more, "every value", *nodes, *parts])

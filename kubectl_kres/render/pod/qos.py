@@ -1,9 +1,4 @@
-"""The QoS class of one pod as text, of many as lines, and the sums of namespaces as a table.
-
-Cgroups as an indented tree of files, then what is shared and what each container sees.
-
-The short page of a pod's QoS class; ``qos.quality_lines`` is the whole answer, which ``--all`` shows.
-"""
+"""QoS as text: one pod's class and cgroups, whole or as a short page, a line for each of many, namespaces' sums."""
 
 from __future__ import annotations
 
@@ -23,7 +18,9 @@ from kubectl_kres.render.text.line import (
     tone_lines,
     wrap_text,
 )
-from kubectl_kres.render.text.remarks import remarks, unseen_text
+from kubectl_kres.render.text.remarks import remarks
+from kubectl_kres.render.text.sentences import sentence_text
+from kubectl_kres.render.text.unread import unseen_texts
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.headline import unread_caveat
 from kubectl_kres.reports.common.last_editor import FieldEdit
@@ -43,7 +40,7 @@ def tree(cgroups: Cgroups, width: int, *, notes: bool = True) -> Iterator[Line]:
     yield from _group(cgroups.root, "", 1, width, shares)
     for shared in cgroups.shared:
         yield from _shared_limit_lines(shared, width)
-    if cgroups.seen:
+    if cgroups.smallest_limits:
         yield [("", "")]
         yield from tone_lines(
             "strong", wrap_text("what a program sees as its limit: the smallest on the way up", width)
@@ -52,7 +49,7 @@ def tree(cgroups: Cgroups, width: int, *, notes: bool = True) -> Iterator[Line]:
     if notes:
         yield [("", "")]
     for note in cgroups.notes if notes else ():
-        yield from tone_lines("quiet", wrap_text(note, width, first="note: ", rest="  "))
+        yield from tone_lines("quiet", wrap_text(sentence_text(note), width, first="note: ", rest="  "))
 
 
 def _group(cgroup: Cgroup, above: str, depth: int, width: int, shares: str) -> Iterator[Line]:
@@ -100,7 +97,7 @@ def amount(number: int) -> str:
 
 def _shared_limit_lines(shared: Shared, width: int) -> Iterator[Line]:
     yield [("", "")]
-    holders = [*shared.free, *(f"{name} (up to its own {limit})" for name, limit in shared.own)]
+    holders = [*shared.free, *(f"{name} (up to its own {limit})" for name, limit in shared.limited)]
     head = f"{', '.join(holders)} share the pod level's {shared.resource} limit {shared.limit}"
     if len(holders) == 1:
         head = f"{holders[0]} has the pod level's {shared.resource} limit {shared.limit} to itself"
@@ -114,7 +111,7 @@ def _shared_limit_lines(shared: Shared, width: int) -> Iterator[Line]:
 
 
 def _cgroup_lines(cgroups: Cgroups) -> Iterator[Line]:
-    rows = [(seen.container, _memory(seen), _cpu(seen)) for seen in cgroups.seen]
+    rows = [(seen.container, _memory(seen), _cpu(seen)) for seen in cgroups.smallest_limits]
     widths = [max(size(row[column]) for row in rows) for column in (0, 1)]
     for name, memory, cpu in rows:
         yield [("", f"  {pad_text(name, widths[0])}  memory {pad_text(memory, widths[1])}  cpu {cpu}")]
@@ -164,7 +161,7 @@ def brief(quality: PodQos, more: str, explained: str) -> Brief:
     name = " or ".join([quality.qos.name, *quality.alternatives])
     if quality.refused:
         text = f": {quality.subject.full_name}, {name}: {quality.refused}"
-        return Brief("bad", f"refused{unread_caveat(quality.refused, quality.unseen)}", text, next=explained)
+        return Brief("bad", f"refused{unread_caveat(quality.refused, quality.unread)}", text, next=explained)
     texts = [f"the live pod is {quality.live_class}, which it keeps"] * quality.differs
     texts += [culprit_text(culprit, quality) for culprit in quality.culprits[:1]]
     texts += [f"and {len(quality.culprits) - 1} more"] * (len(quality.culprits) > 1)
@@ -173,7 +170,7 @@ def brief(quality: PodQos, more: str, explained: str) -> Brief:
         :2
     ]
     tone: Tone = "warn" if quality.differs else _TONES.get(quality.qos.name, "")
-    text = f": {quality.subject.full_name}: {'; '.join(texts) or quality.qos.because}"
+    text = f": {quality.subject.full_name}: {'; '.join(texts) or quality.qos.reason}"
     return Brief(tone, name, text, remedy=first, other=other, next=more)
 
 
@@ -183,9 +180,9 @@ def _format_class_reach(reach: ClassChange, quality: PodQos) -> str:
         return ""
     edits = [edit_text(edit) for edit in reach.edits[:_BRIEFLY]]
     edits += [f"and {len(reach.edits) - _BRIEFLY} more"] * (len(reach.edits) > _BRIEFLY)
-    holder_text = "for the next pod to be" if quality.live else "to be"
+    purpose = "for the next pod to be" if quality.live else "to be"
     refused = " (which would be refused)" if reach.refused else ""
-    return f"{holder_text} {reach.name}{refused}: {'; '.join(edits)}"
+    return f"{purpose} {reach.name}{refused}: {'; '.join(edits)}"
 
 
 def quality_lines(quality: PodQos, width: int) -> Iterator[Line]:
@@ -202,7 +199,7 @@ def quality_lines(quality: PodQos, width: int) -> Iterator[Line]:
     yield from score_lines(quality, width)
     if quality.cgroups is not None:
         yield from tree(quality.cgroups, width)
-    yield from remarks((), quality.assumptions, quality.unseen, width)
+    yield from remarks((), quality.assumptions, quality.unread, width)
 
 
 def class_lines(quality: PodQos, width: int) -> Iterator[Line]:
@@ -210,7 +207,7 @@ def class_lines(quality: PodQos, width: int) -> Iterator[Line]:
     namespace_prefix = f"{quality.subject.namespace}/" if quality.subject.namespace else ""
     name = " or ".join([quality.qos.name, *quality.alternatives])
     order = ", depending on the order of LimitRanges" if quality.alternatives else ""
-    text = f"{namespace_prefix}{quality.subject}, {quality.qos.because}{order}"
+    text = f"{namespace_prefix}{quality.subject}, {quality.qos.reason}{order}"
     first, *rest = wrap_text(text, width, first=f"{name}: ", rest="  ")
     yield [(_TONES.get(quality.qos.name, ""), name), ("", first.removeprefix(name))]
     yield from tone_lines("", rest)
@@ -223,7 +220,7 @@ def class_lines(quality: PodQos, width: int) -> Iterator[Line]:
 def refused_lines(quality: PodQos, width: int, maximum: int = 10_000) -> Iterator[Line]:
     """Yield the server's words where the pod is refused. ``maximum``: cells of its sentence."""
     if quality.refused:
-        word = f"refused{unread_caveat(quality.refused, quality.unseen)}"
+        word = f"refused{unread_caveat(quality.refused, quality.unread)}"
         first, *rest = wrap_text(f"{word}: {clip_text(quality.refused, maximum)}", width, rest="  ")
         yield [("bad", word), ("", first.removeprefix(word))]
         yield from tone_lines("", rest)
@@ -239,12 +236,12 @@ def _live(quality: PodQos, width: int) -> Iterator[Line]:
 
 def culprit_text(culprit: Culprit, quality: PodQos) -> str:
     """Return what of one resource of a container keeps the pod from a better class."""
-    holder_text = f"container {culprit.container}" if culprit.container else "the pod level"
+    holder = f"container {culprit.container}" if culprit.container else "the pod level"
     if quality.qos.name == "BestEffort" and not culprit.request:
-        return f"{holder_text} has no {culprit.resource} request and no {culprit.resource} limit"
+        return f"{holder} has no {culprit.resource} request and no {culprit.resource} limit"
     if culprit.limit is None:
-        return f"{holder_text} has no {culprit.resource} limit"
-    return f"{holder_text} requests {culprit.resource} {culprit.request or '0'}, not its limit {culprit.limit}"
+        return f"{holder} has no {culprit.resource} limit"
+    return f"{holder} requests {culprit.resource} {culprit.request or '0'}, not its limit {culprit.limit}"
 
 
 def _class_reach_lines(reach: ClassChange, width: int, *, live: bool) -> Iterator[Line]:
@@ -284,7 +281,7 @@ def score_lines(quality: PodQos, width: int, maximum: int | None = None) -> Iter
         return
     yield [("", "")]
     node_text = f" on {quality.node} with {amount(quality.memory)}" if quality.node and quality.memory else ""
-    yield [("strong", f"oom_score_adj{node_text}"), ("quiet", "  the kernel ends the highest first")]
+    yield [("strong", f"oom_score_adj{node_text}"), ("quiet", "  the kernel kills the highest score first")]
     shown = quality.scores[:maximum]
     label = max(size(score.container) for score in shown)
     for score in shown:
@@ -298,7 +295,8 @@ def score_lines(quality: PodQos, width: int, maximum: int | None = None) -> Iter
 
 
 def _score(score: OomScore) -> str:
-    return f"{pad_text('depends' if score.value is None else str(score.value), 7)}  {score.of}"
+    value = "depends" if score.value is None else str(score.value)
+    return f"{pad_text(value, 7)}  {sentence_text(score.depends_on) if score.depends_on is not None else ''}"
 
 
 def summary(quality: PodQos, *, color: bool = False, width: int = 80) -> str:
@@ -315,17 +313,17 @@ def summary(quality: PodQos, *, color: bool = False, width: int = 80) -> str:
 def short(quality: PodQos) -> str:
     """Return what decides the class, or what is the matter, in a few words."""
     if quality.refused:
-        return f"refused{unread_caveat(quality.refused, quality.unseen)}: {quality.refused}"
+        return f"refused{unread_caveat(quality.refused, quality.unread)}: {quality.refused}"
     if quality.differs:
         return f"live: {quality.live_class}"
     if not quality.culprits or quality.qos.name == "BestEffort":
         return ""
     first = quality.culprits[0]
-    holder_text = first.container or "pod level"
+    holder = first.container or "pod level"
     more = f" (+{len(quality.culprits) - 1})" if len(quality.culprits) > 1 else ""
     if first.limit is None:
-        return f"{holder_text}: no {first.resource} limit{more}"
-    return f"{holder_text}: {first.resource} {first.request or 0} of {first.limit}{more}"
+        return f"{holder}: no {first.resource} limit{more}"
+    return f"{holder}: {first.resource} {first.request or 0} of {first.limit}{more}"
 
 
 def has_figures(quality: PodQos) -> bool:
@@ -407,15 +405,15 @@ def _page(quality: PodQos, width: int) -> Iterator[Line]:
             yield from _reach_lines(reach, width, live=quality.live)
         yield from score_lines(quality, width, _SCORES)
     yield [("", "")]
-    for failed_read in quality.unseen:
-        yield from labelled_lines("unread", unseen_text(failed_read), width, tone="bad")
+    for text in unseen_texts(quality.unread):
+        yield from labelled_lines("unread", text, width, tone="bad")
     yield from more_line(_hidden_parts(quality), width)
 
 
 def _reasons(quality: PodQos, width: int) -> Iterator[Line]:
     """Yield what else keeps it from being Guaranteed; the first line has the first reason."""
     others = [culprit_text(culprit, quality) for culprit in quality.culprits]
-    others = [text for text in others if text != quality.qos.because]
+    others = [text for text in others if text != quality.qos.reason]
     if not others:
         return
     yield [("", "")]

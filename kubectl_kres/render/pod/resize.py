@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.admission.base.outcome import QuotaCharge
-from kubectl_kres.render.text.line import Line, Tone, draw, labelled_lines, row, size, tone_lines, wrap_text
+from kubectl_kres.render.text.line import Line, Tone, draw, labelled_lines, led_lines, row, size, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import remarks
-from kubectl_kres.render.verdict.headline import PARTLY, cause, refusal_reason
+from kubectl_kres.render.verdict.headline import PARTLY, cause, refusal_reason, server_text
+from kubectl_kres.render.verdict.note import NOTHING
 from kubectl_kres.render.verdict.remedy import remedy_lines
-from kubectl_kres.reports.remedies.words import NOTHING
 from kubectl_kres.reports.resize import Resize
 
 
@@ -22,9 +22,9 @@ def lines(resize: Resize, *, color: bool = False, width: int = 80) -> Iterator[s
 def _resize_lines(resize: Resize, width: int) -> Iterator[Line]:
     yield from _verdict(resize, width)
     note = NOTHING if resize.complete else f"{NOTHING}{PARTLY}"
-    yield from remedy_lines(resize.remedies, "" if resize.remedies else note, width)
+    yield from remedy_lines(resize.fixes, width, "" if resize.fixes else note, calm=True)
     if resize.verdict.allowed is False and cause(resize.verdict.findings):
-        yield from labelled_lines("server", resize.verdict.message, width, tone="quiet")
+        yield from labelled_lines("server", server_text(resize.verdict.message), width, tone="quiet")
     if resize.changes:
         rows = [
             (
@@ -49,7 +49,7 @@ def _resize_lines(resize: Resize, width: int) -> Iterator[Line]:
     ignored = [f"{path}: a resize leaves it as it is" for path in resize.ignored]
     others = resize.verdict.others
     groups: list[tuple[Tone, str, Sequence[str]]] = [("warn", "or", others), ("warn", "ignored", ignored)]
-    yield from remarks(groups, resize.assumptions, resize.unseen, width)
+    yield from remarks(groups, resize.assumptions, resize.unread, width)
 
 
 def _verdict(resize: Resize, width: int) -> Iterator[Line]:
@@ -61,13 +61,11 @@ def _verdict(resize: Resize, width: int) -> Iterator[Line]:
             if resize.changes
             else f"{namespace_prefix}{resize.subject}; nothing changes"
         )
-        kinds = dict.fromkeys(failed_read.kind for failed_read in resize.unseen if failed_read.required)
+        kinds = dict.fromkeys(failed_read.kind for failed_read in resize.unread if failed_read.required)
         tone: Tone = "warn" if kinds else "good"
         word = f"allowed{PARTLY}" if kinds else "allowed"
         unread = f"; {' and '.join(kinds)} could not be read" if kinds else ""
-        first, *rest = wrap_text(f"{text}{unread}", width, first=f"{word}: ", rest="  ")
-        yield [(tone, word), ("", first.removeprefix(word))]
-        yield from tone_lines("", rest)
+        yield from led_lines(tone, word, f": {text}{unread}", width)
     elif resize.verdict.allowed is None:
         yield [
             ("warn", "depends"),

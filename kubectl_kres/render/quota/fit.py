@@ -14,6 +14,7 @@ from kubectl_kres.render.verdict.remedy import first_fix_lines
 from kubectl_kres.render.verdict.run_state import state_sentence
 from kubectl_kres.reports.common.explanation import waits_or_fails
 from kubectl_kres.reports.common.replicas import Replicas
+from kubectl_kres.reports.common.system import kinds_of
 from kubectl_kres.reports.quota.denied import Denied
 from kubectl_kres.reports.quota.fit import Fit
 from kubectl_kres.reports.rollout.rolling_update import RolloutResult
@@ -32,11 +33,11 @@ def brief(fit: Fit, more: str) -> Brief:
     pods = next((text for _, _, text in _replicas(fit, fit.replicas)), "") if fit.replicas is not None else ""
     texts = [f"{fit.subject.full_name}{_format_tightest_quotas(fit)}", *[pods] * bool(pods)]
     texts += [fit.verdict.message] * (not fit.enough and fit.verdict.allowed is not True)
-    texts += [f"{held_up.word}: {state_sentence(held_up)}"] if held_up is not None else []
+    texts += [f"{held_up.state}: {state_sentence(held_up)}"] if held_up is not None else []
     brief = Brief(tone, _count(fit), f": {'; '.join(texts)}", next=more)
-    if held_up is not None and not fit.remedies:
+    if held_up is not None and not fit.fixes:
         brief = brief._replace(remedy=held_up.next)
-    return brief if fit.enough else with_remedies(brief, fit.remedies)
+    return brief if fit.enough else with_remedies(brief, fit.fixes)
 
 
 def denied_brief(denied: Denied, more: str) -> Brief:
@@ -46,7 +47,7 @@ def denied_brief(denied: Denied, more: str) -> Brief:
         denied.verdict
     )
     text = f": {denied.subject.full_name}: {missing}{f': {reason}' if denied.verdict.message else ''}"
-    return with_remedies(Brief(tone, word, text, next=more), denied.remedies)
+    return with_remedies(Brief(tone, word, text, next=more), denied.fixes)
 
 
 def _fit_lines(fit: Fit, width: int) -> Iterator[Line]:
@@ -62,21 +63,23 @@ def _fit_lines(fit: Fit, width: int) -> Iterator[Line]:
         yield from tone_lines("bad" if bad else "", wrap_text(text, width, first=pad_text("nodes", 16), rest=" " * 16))
     yield from _run_state_lines(fit, width)
     if fit.autoscaled is not None:
-        short = fit.autoscaled.fits < fit.autoscaled.most
+        short = fit.autoscaled.fits < fit.autoscaled.max_replicas
         text = headline.at_maximum(fit.autoscaled)
         yield from tone_lines(
             "warn" if short else "", wrap_text(text, width, first=pad_text("at most", 16), rest=" " * 16)
         )
     if fit.verdict.allowed is not True:
-        yield from tone_lines("bad", wrap_text(fit.verdict.message, width, first=pad_text("server", 16), rest=" " * 16))
-        for index, remedy in enumerate(fit.remedies):
+        yield from tone_lines(
+            "bad", wrap_text(fit.verdict.message, width, first=pad_text("refusal", 16), rest=" " * 16)
+        )
+        for index, remedy in enumerate(fit.fixes):
             label = pad_text("or" if index else "fix", 16)
             yield from tone_lines("", wrap_text(remedy.text, width, first=label, rest=" " * 16))
     for cost in fit.quotas:
         yield from cost_lines(cost)
     for assumed in fit.assumptions:
         yield from tone_lines("quiet", wrap_text(assumed.text, width, first=pad_text("assumed", 16), rest=" " * 16))
-    for failed_read in fit.unseen:
+    for failed_read in fit.unread:
         yield from tone_lines(
             "bad",
             wrap_text(
@@ -121,20 +124,28 @@ def _run_state_lines(fit: Fit, width: int) -> Iterator[Line]:
     state = fit.run_state
     if state is None or not waits_or_fails(state) or fit.verdict.allowed is not True:
         return
-    yield from tone_lines("bad", wrap_text(state_sentence(state), width, first=pad_text(state.word, 16), rest=" " * 16))
+    yield from tone_lines(
+        "bad", wrap_text(state_sentence(state), width, first=pad_text(state.state, 16), rest=" " * 16)
+    )
     if state.next:
         yield from tone_lines("", wrap_text(state.next, width, first=pad_text("next", 16), rest=" " * 16))
 
 
 def _has_unread_quotas(fit: Fit) -> bool:
-    return any(failed_read.kind == "ResourceQuota" for failed_read in fit.unseen)
+    return any(failed_read.kind == "ResourceQuota" for failed_read in fit.unread)
 
 
 def _count(fit: Fit) -> str:
     """Return how many quotas admit, and of these how many find a node where that is fewer."""
     nodes, room = fit.nodes, fit.nodes.room if fit.nodes is not None else None
     admitted = _admitted(fit)
-    if nodes is None or room is None or nodes.room_at_least or nodes.open or not (fit.fits is None or room < fit.fits):
+    if (
+        nodes is None
+        or room is None
+        or nodes.room_at_least
+        or nodes.undecided
+        or not (fit.fits is None or room < fit.fits)
+    ):
         return admitted
     if fit.fits is not None:
         admitted = f"{fit.fits} more such pod{'s are' if fit.fits != 1 else ' is'} admitted"
@@ -158,7 +169,7 @@ def _admitted(fit: Fit) -> str:
     return (
         f"{fit.fits} more such pod{'s' * (fit.fits != 1)} fit{'s' * (fit.fits == 1)}"
         if fit.fits
-        else f"no such pod fits{headline.unread_caveat(fit.verdict.message, fit.unseen)}"
+        else f"no such pod fits{headline.unread_caveat(fit.verdict.message, fit.unread)}"
     )
 
 
@@ -172,9 +183,9 @@ def _format_tightest_quotas(fit: Fit) -> str:
 def _replicas(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
     """Label, whether it is bad, and sentence."""
     have = headline.pod_count_text(replicas)
-    if fit.lacking:
-        verb = "does" if fit.lacking == 1 else "do"
-        yield "replicas", True, f"{have}; {fit.lacking} of the {replicas.missing_pods} missing {verb} not fit"
+    if fit.not_fitting:
+        verb = "does" if fit.not_fitting == 1 else "do"
+        yield "replicas", True, f"{have}; {fit.not_fitting} of the {replicas.missing_pods} missing {verb} not fit"
     elif replicas.missing_pods and waits_or_fails(fit.run_state):
         yield "replicas", True, f"{have}; quotas have room for the {replicas.missing_pods} missing"
     elif replicas.missing_pods and not _has_unread_quotas(fit):
@@ -187,27 +198,27 @@ def _replicas(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
 def _rollout(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
     """Return how the rollout goes that is under way, or that could be started, and what stands in its way."""
     label = "rolling update" if replicas.strategy != "Recreate" else "update"
-    rollout_result: RolloutResult | None = fit.would_end
-    if fit.is_ is not None:
-        rollout_result = fit.is_
+    rollout_result: RolloutResult | None = fit.next_rollout_end
+    if fit.rollout is not None:
+        rollout_result = fit.rollout
         if rollout_result.complete:
             yield label, False, "under way: it completes, as old pods make room"
         else:
             yield label, True, f"under way and stuck{_end_words(rollout_result)}"
-    elif fit.would is not None:
-        yield label, fit.would in {"slow", "shrinking", "stuck"}, _format_rollout(fit, replicas)
+    elif fit.next_rollout is not None:
+        yield label, fit.next_rollout in {"slow", "shrinking", "stuck"}, _format_rollout(fit, replicas)
     if rollout_result is not None and not rollout_result.complete:
         yield from _exchange_rows(fit, rollout_result)
-    for over in fit.over:
-        text = f"quota {over.quota} has used {over.by} of {over.resource} more than its hard {over.hard}"
+    for over in fit.overused:
+        text = f"quota {over.quota} has used {over.over_by} of {over.resource} more than its hard {over.hard}"
         yield "over hard", True, f"{text}: until that is freed nothing more is admitted"
-    if fit.never:
+    if fit.never_fits:
         yield "no room helps", True, headline.cause(fit.verdict.findings)
 
 
 def _format_rollout(fit: Fit, replicas: Replicas) -> str:
     surge, fewer = replicas.surge, replicas.unavailable
-    match fit.would:
+    match fit.next_rollout:
         case "fits" if waits_or_fails(fit.run_state):
             return f"quotas have room for its surge of {surge}; whether it ends depends on what its pods wait for"
         case "fits":
@@ -220,7 +231,7 @@ def _format_rollout(fit: Fit, replicas: Replicas) -> str:
             return "needs no surge: all old pods end first"
         case "replaced":
             return f"needs no surge: old pods end first, {fewer} at a time"
-    return f"would stall{_end_words(fit.would_end)}" if fit.would_end is not None else "would stall"
+    return f"would stall{_end_words(fit.next_rollout_end)}" if fit.next_rollout_end is not None else "would stall"
 
 
 def _end_words(rollout_result: RolloutResult) -> str:
@@ -229,13 +240,13 @@ def _end_words(rollout_result: RolloutResult) -> str:
         if rollout_result.old
         else ", no old pod left"
     )
-    return f" at {rollout_result.updated} of {rollout_result.of} updated{left}, until there is room"
+    return f" at {rollout_result.updated} of {rollout_result.wanted} updated{left}, until there is room"
 
 
 def _exchange_rows(fit: Fit, rollout_result: RolloutResult) -> Iterator[tuple[str, bool, str]]:
     """Yield what an old pod gives back against what a new one takes, where quotas refuse it."""
     for cost in fit.quotas:
-        names = [name for name in cost.exceeded if not fit.never]
+        names = [name for name in cost.exceeded if not fit.never_fits]
         back = rollout_result.gives_back.get(cost.quota, {})
         for name in names:
             takes = f"a new one takes {cost.charge.requested[name]} of quota {cost.quota}"
@@ -251,14 +262,14 @@ def denied_lines(denied: Denied, *, now: str = "", color: bool = False, width: i
 def refusal_lines(denied: Denied, width: int, now: str = "") -> Iterator[Line]:
     """Yield the same, not drawn yet."""
     yield _head(denied)
-    remedies = [("or" if index else "fix", remedy.text) for index, remedy in enumerate(denied.remedies)]
+    remedies = [("or" if index else "fix", remedy.text) for index, remedy in enumerate(denied.fixes)]
     yield from _labelled_lines([*_refusal_texts(denied), *remedies, *_goes_on(denied, now)], width)
 
 
 def refusal_detail(denied: Denied, width: int) -> Iterator[Line]:
     """Yield the same beside a list: what to do with its commands first."""
     yield _head(denied)
-    yield from first_fix_lines(denied.remedies, "", width)
+    yield from first_fix_lines(denied.fixes, width)
     yield from _labelled_lines([*_refusal_texts(denied), *_goes_on(denied, "")], width)
 
 
@@ -269,8 +280,8 @@ def _head(denied: Denied) -> Line:
 
 def _refusal_texts(denied: Denied) -> Iterator[tuple[str, str]]:
     if denied.verdict.message:
-        text = headline.one_line_message(denied.verdict)
-        yield "server", text.partition(" is forbidden: ")[2] or text
+        message = headline.one_line_message(denied.verdict)
+        yield "server", headline.server_text(message, denied.facts, shown=message.partition(" is forbidden: ")[2])
     elif denied.verdict.blocked is not None:
         yield "server", denied.verdict.blocked.message
 
@@ -279,15 +290,15 @@ def _goes_on(denied: Denied, now: str) -> Iterator[tuple[str, str]]:
     """Yield what systems say of it, and the last try."""
     for system in systems():
         yield from system.refusal_texts(denied, now)
-    for fact in denied.seen[:1]:
+    for fact in denied.facts[:1]:
         times = f" {fact.count}x" if fact.count > 1 else ""
         ago = age_text(fact.time, now)
         last = f", last {f'{ago} ago' if ago else fact.time}" if fact.time else ""
         yield "seen", f"{fact.reason}{times} of {fact.source.ref}{last}"
-    if not denied.seen:
+    if not denied.facts:
         fits = denied.verdict.fits
         what = f"{fits} of them fit{'s' * (fits == 1)}, the others would" if fits else "the next one would"
-        yield "seen", f"no failed try is on record; {what} be refused"
+        yield "seen", f"no failure recorded yet; {what} be refused"
 
 
 def _labelled_lines(texts: Iterable[tuple[str, str]], width: int) -> Iterator[Line]:
@@ -303,7 +314,7 @@ def _refusal_headline(denied: Denied) -> tuple[str, Tone, str]:
         # Refused before, and not any more: the controller tries again by itself.
         word, tone = "waiting", "warn"
     if have is None:
-        missing = "its pod missing" if denied.tekton is not None else f"{pods_of_jobs(denied)} missing"
+        missing = "its pod missing" if denied.subject.kind in kinds_of("waits") else f"{pods_of_jobs(denied)} missing"
     elif have.missing_pods:
         missing = f"{have.missing_pods} of {have.wanted} pods missing"
     else:
@@ -311,7 +322,7 @@ def _refusal_headline(denied: Denied) -> tuple[str, Tone, str]:
     return (
         word,
         tone,
-        f"{missing}{'' if denied.seen else headline.unread_caveat(denied.verdict.message, denied.unseen)}",
+        f"{missing}{'' if denied.facts else headline.unread_caveat(denied.verdict.message, denied.unread)}",
     )
 
 
@@ -323,8 +334,8 @@ def pods_of_jobs(denied: Denied) -> str:
 
 def denied_count(refused: int, asked: int) -> str:
     """Return the last line over all workloads that were looked at."""
-    return (
-        f"{refused} of {asked} workload{'s' * (asked != 1)} {'is' if 1 in {refused, asked} else 'are'} being refused"
-        if asked
-        else "no workloads"
-    )
+    if not asked:
+        return "no workloads"
+    if not refused:
+        return "no workload is refused" if asked == 1 else f"none of {asked} workloads is refused"
+    return f"{refused} of {asked} workload{'s' * (asked != 1)} {'is' if refused == 1 else 'are'} refused"

@@ -1,7 +1,4 @@
-"""Explanations of quotas, LimitRanges, namespaces, claims and services as text.
-
-The short page of a quota, LimitRange, namespace, claim of storage or service; ``policy`` has the whole answer.
-"""
+"""Explanations of quotas, LimitRanges, namespaces, claims and services as text: whole, and as a short page."""
 
 from __future__ import annotations
 
@@ -9,13 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pictures.bounds import bounds_lines
-from kubectl_kres.render.quota.quota_blocks import quota_lines
+from kubectl_kres.render.quota.quota_blocks import LIMITS_NOTHING, quota_lines
 from kubectl_kres.render.text.line import (
     Line,
     Tone,
     clip_text,
     draw,
     labelled_lines,
+    led_lines,
     more_line,
     pad_text,
     row,
@@ -23,19 +21,21 @@ from kubectl_kres.render.text.line import (
     tone_lines,
     wrap_text,
 )
-from kubectl_kres.render.text.remarks import last_edit_texts, remarks, unseen_text
+from kubectl_kres.render.text.remarks import last_edit_texts, remarks
 from kubectl_kres.render.text.system import systems
+from kubectl_kres.render.text.unread import unseen_texts
 from kubectl_kres.render.text.values import cost_lines, tables
 from kubectl_kres.render.verdict import headline
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import PARTLY, code_line, lacks_limit_ranges
 from kubectl_kres.render.verdict.object_list import Row
 from kubectl_kres.render.verdict.remedy import remedy_lines
-from kubectl_kres.reports.common.explanation import Demand, Explanation
-from kubectl_kres.reports.common.resource_lists import join_words
+from kubectl_kres.render.verdict.run_state import state_sentence, state_suffix
+from kubectl_kres.reports.common.explanation import Demand, Explanation, waits_or_fails
 from kubectl_kres.reports.namespace.policy_explanation import Band, Default, PolicyExplanation
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
 from kubectl_kres.reports.quota.quota_report import QuotaReport, QuotaUse
+from kubectl_kres.wording import join_some
 
 _LABEL, _CELL = 32, 20
 _HEADS = ("MIN", "MAX", "RATIO")
@@ -71,10 +71,10 @@ def brief(policy_explanation: PolicyExplanation, more: str) -> Brief:
     """In few words. ``more``: the command that gives the whole answer."""
     words, tone = policy_word(policy_explanation)
     refused = policy_explanation.verdict is not None and policy_explanation.verdict.allowed is not True
-    summary = _summary(policy_explanation) if refused or not policy_explanation.remedies else ""
+    summary = _summary(policy_explanation) if refused or not policy_explanation.fixes else ""
     seen = "" if policy_explanation.complete else headline.PARTLY
     text = f": {policy_explanation.subject.full_name}{f': {summary}' if summary else ''}"
-    return with_remedies(Brief(tone, f"{words}{seen}", text, next=more), policy_explanation.remedies)
+    return with_remedies(Brief(tone, f"{words}{seen}", text, next=more), policy_explanation.fixes)
 
 
 def policy_word(policy_explanation: PolicyExplanation) -> tuple[str, Tone]:
@@ -86,6 +86,8 @@ def policy_word(policy_explanation: PolicyExplanation) -> tuple[str, Tone]:
         return "over", "bad"
     if policy_explanation.contradictions:
         return "conflict", "warn"
+    if uses and all(use.limits_nothing for use in uses):
+        return LIMITS_NOTHING, "warn"
     return ("full", "warn") if any((use.percent or 0) >= _FULL for use in uses) else ("ok", "good")
 
 
@@ -101,6 +103,8 @@ def _summary(policy_explanation: PolicyExplanation) -> str:
             else ""
         )
         return f"{policy_explanation.contradictions[0]}{more}"
+    if policy_explanation.run_state is not None and policy_explanation.run_state.state != "starting":
+        return state_sentence(policy_explanation.run_state)
     if policy_explanation.costs:
         return "costs " + "; ".join(
             ", ".join(f"{name} {value}" for name, value in cost.charge.requested.items())
@@ -112,7 +116,7 @@ def _summary(policy_explanation: PolicyExplanation) -> str:
         return ""
     over = [f"{use.name} {use.used} of {use.hard}" for use in uses if use.is_exceeded]
     if over:
-        return f"used {join_words(over)}"
+        return f"used {join_some(over)}"
     return f"{fullest.name} is used to {fullest.percent}%"
 
 
@@ -120,7 +124,7 @@ def policy_lines(
     policy_explanation: PolicyExplanation, *, ascii_only: bool, width: int, now: str = ""
 ) -> Iterator[Line]:
     """Yield the same, not drawn yet."""
-    yield from head_lines(policy_explanation, width)
+    yield from head_lines(policy_explanation, width, now)
     if policy_explanation.contradictions:
         yield [("", "")]
         yield [("strong", "conflict")]
@@ -129,8 +133,8 @@ def policy_lines(
     if policy_explanation.subject.kind == "Namespace":
         yield from bounds_lines(policy_explanation, width, ascii_only=ascii_only)
     yield from _defaults(policy_explanation.defaults, width)
-    if policy_explanation.bare is not None:
-        yield from _bare_pod_lines(policy_explanation.bare, policy_explanation.subject, width)
+    if policy_explanation.pod_without_values is not None:
+        yield from _bare_pod_lines(policy_explanation.pod_without_values, policy_explanation.subject, width)
     for system in systems():
         yield from system.namespace_lines(policy_explanation, width)
     yield from _bands(policy_explanation.bands, width)
@@ -138,22 +142,22 @@ def policy_lines(
         yield from cost_lines(cost, _NOUNS.get(policy_explanation.subject.kind, "object"), width=width)
     if not policy_explanation.costs and policy_explanation.subject.kind in _NOUNS:
         yield [("", "")]
-        is_known = not any(failed_read.kind == "ResourceQuota" for failed_read in policy_explanation.unseen)
+        is_known = not any(failed_read.kind == "ResourceQuota" for failed_read in policy_explanation.unread)
         yield [("quiet", "it costs no quota anything" if is_known else "what it costs quotas is not known")]
     for report in policy_explanation.quotas:
         yield [("", "")]
         yield from quota_lines(report, ascii_only=ascii_only, width=width)
     for demand in policy_explanation.demands:
-        yield from _demand(demand, width, seen=not headline.lacks_limit_ranges(policy_explanation.unseen))
+        yield from _demand(demand, width, seen=not headline.lacks_limit_ranges(policy_explanation.unread))
     groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
         ("warn", "warning", policy_explanation.warnings),
         ("quiet", "changed", tuple(last_edit_texts(policy_explanation.edits, now))),
     )
-    yield from remarks(groups, policy_explanation.assumptions, policy_explanation.unseen, width)
+    yield from remarks(groups, policy_explanation.assumptions, policy_explanation.unread, width)
 
 
-def head_lines(policy_explanation: PolicyExplanation, width: int) -> Iterator[Line]:
-    """Yield the verdict with its fixes; of what is only stored its name."""
+def head_lines(policy_explanation: PolicyExplanation, width: int, now: str = "") -> Iterator[Line]:
+    """Yield the verdict with its fixes; of what is only stored its name. ``now`` (RFC 3339): times are ages."""
     verdict = policy_explanation.verdict
     if verdict is None:
         yield [("strong", policy_explanation.subject.full_name)]
@@ -162,19 +166,22 @@ def head_lines(policy_explanation: PolicyExplanation, width: int) -> Iterator[Li
     if verdict.allowed is True:
         text = text if policy_explanation.complete else f"{text}{headline.PARTLY}"
         counted = ", already counted in the quotas" if policy_explanation.counted and policy_explanation.costs else ""
-        first, *rest = wrap_text(f"{text}: {policy_explanation.subject.full_name}{counted}", width, rest="  ")
-        yield [(tone, text), ("", first[len(text) :])]
-        yield from tone_lines("", rest)
+        state = policy_explanation.run_state
+        reason = f": {state_sentence(state, now)}" if state is not None else ""
+        tone = "bad" if waits_or_fails(state) else tone
+        rest = f"{state_suffix(state)}: {policy_explanation.subject.full_name}{reason}{counted}"
+        yield from led_lines(tone, text, rest, width)
+        if state is not None and state.next:
+            yield [("", "")]
+            yield from labelled_lines("fix", state.next, width)
     else:
         reason = headline.refusal_reason(verdict)
-        first, *rest = wrap_text(f"{text}: {policy_explanation.subject.full_name}: {reason}", width, rest="  ")
-        yield [(tone, text), ("", first[len(text) :])]
-        yield from tone_lines("", rest)
-        if policy_explanation.remedies:
+        yield from led_lines(tone, text, f": {policy_explanation.subject.full_name}: {reason}", width)
+        if policy_explanation.fixes:
             yield [("", "")]
-            yield from remedy_lines(policy_explanation.remedies, "", width)
+            yield from remedy_lines(policy_explanation.fixes, width)
         if reason != verdict.message:
-            yield from labelled_lines("server", verdict.message, width, tone="quiet")
+            yield from labelled_lines("server", headline.server_text(verdict.message), width, tone="quiet")
 
 
 def _defaults(defaults: Sequence[Default], width: int) -> Iterator[Line]:
@@ -214,10 +221,10 @@ def bare_lines(explanation: Explanation, subject: ObjectRef, width: int, maximum
         word = (
             "may be refused"
             if allowed is None
-            else f"is refused{headline.unread_caveat(explanation.verdict.message, explanation.unseen)}"
+            else f"is refused{headline.unread_caveat(explanation.verdict.message, explanation.unread)}"
         )
         yield from tone_lines("bad", wrap_text(f"{head} {word}: {_refusal_reason(explanation)}", width, rest="  "))
-        for index, remedy in enumerate(explanation.remedies[:maximum]):
+        for index, remedy in enumerate(explanation.fixes[:maximum]):
             text = remedy.text.replace(" of container bare", " of each container")
             yield from tone_lines("", wrap_text(text, width, first="  or   " if index else "  fix  ", rest="       "))
         own_costs = [cost for cost in explanation.quotas if cost.quota == subject.name and cost.fits is not None]
@@ -292,13 +299,13 @@ def page(
 
 def page_lines(policy_explanation: PolicyExplanation, *, now: str, ascii_only: bool, width: int) -> Iterator[Line]:
     """Yield the same, not drawn yet."""
-    yield from _head_lines(policy_explanation, width)
+    yield from _head_lines(policy_explanation, width, now)
     yield [("", "")]
     yield from _quota_lines(policy_explanation, ascii_only=ascii_only, width=width)
     for label, text in _labelled_texts(policy_explanation):
         yield from labelled_lines(label, text, width)
-    if policy_explanation.bare is not None:
-        yield from bare_lines(policy_explanation.bare, policy_explanation.subject, width, maximum=1)
+    if policy_explanation.pod_without_values is not None:
+        yield from bare_lines(policy_explanation.pod_without_values, policy_explanation.subject, width, maximum=1)
     for tone, label, text in _remarks(policy_explanation, now):
         yield from labelled_lines(label, text, width, tone=tone)
     if policy_explanation.verdict is not None:
@@ -306,16 +313,14 @@ def page_lines(policy_explanation: PolicyExplanation, *, now: str, ascii_only: b
     yield from more_line(_hidden_parts(policy_explanation), width)
 
 
-def _head_lines(policy_explanation: PolicyExplanation, width: int) -> Iterator[Line]:
+def _head_lines(policy_explanation: PolicyExplanation, width: int, now: str) -> Iterator[Line]:
     """Yield the verdict, or how full it is, and what contradicts what."""
     if policy_explanation.verdict is not None:
-        yield from head_lines(policy_explanation, width)
+        yield from head_lines(policy_explanation, width, now)
     else:
         text, tone = policy_word(policy_explanation)
         seen = "" if policy_explanation.complete else PARTLY
-        first, *rest = wrap_text(f"{text}{seen}: {policy_explanation.subject.full_name}", width, rest="  ")
-        yield [(tone, text), ("", first[len(text) :])]
-        yield from tone_lines("", rest)
+        yield from led_lines(tone, text, f"{seen}: {policy_explanation.subject.full_name}", width)
     for text in _limit_texts(policy_explanation.contradictions, _SHOWN, "conflict"):
         yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="    "))
 
@@ -331,16 +336,16 @@ def _labelled_texts(policy_explanation: PolicyExplanation) -> Iterator[tuple[str
         amounts = ", ".join(f"{name} {amount}" for name, amount in cost.charge.requested.items())
         yield "costs", f"quota {cost.quota}: {amounts}"
     for demand in () if policy_explanation.contradictions else policy_explanation.demands:
-        missing = f"; no LimitRange sets {join_words(demand.unfilled)}" if demand.unfilled else ""
-        if lacks_limit_ranges(policy_explanation.unseen):
+        missing = f"; no LimitRange sets {join_some(demand.unfilled)}" if demand.unfilled else ""
+        if lacks_limit_ranges(policy_explanation.unread):
             missing = "; LimitRanges, which may fill that in, could not be read"
-        yield "wants", f"quota {demand.quota} requires {join_words(demand.names)} on every container{missing}"
+        yield "wants", f"quota {demand.quota} requires {join_some(demand.names)} on every container{missing}"
 
 
 def _remarks(policy_explanation: PolicyExplanation, now: str) -> Iterator[tuple[Tone, str, str]]:
     """Yield warnings and what could not be read; assumptions and edits as far as there are few."""
     yield from (("warn", "warning", text) for text in policy_explanation.warnings)
-    yield from (("bad", "unread", unseen_text(failed_read)) for failed_read in policy_explanation.unseen)
+    yield from (("bad", "unread", text) for text in unseen_texts(policy_explanation.unread))
     assumed = [assumption.text for assumption in policy_explanation.assumptions]
     yield from (("quiet", "assumed", text) for text in _limit_texts(assumed, _SHOWN, "assumption"))
     if policy_explanation.subject.kind != "Namespace":
@@ -380,7 +385,7 @@ def _fullest(report: QuotaReport) -> str:
         return f"{report.subject.name}: limits nothing"
     shown = [f"{use.name} {use.used or '?'} of {use.hard}" for use in uses[:_FULLEST]]
     rest = f", and {len(uses) - _FULLEST} less full" if len(uses) > _FULLEST else ""
-    counts = f", counts {join_words(report.scopes)}" if report.scopes else ""
+    counts = f", counts {join_some(report.scopes)}" if report.scopes else ""
     return f"{report.subject.name}: {', '.join(shown)}{rest}{counts}"
 
 
@@ -398,6 +403,6 @@ def _hidden_parts(policy_explanation: PolicyExplanation) -> list[str]:
     parts = ["where each value comes from"]
     parts += ["a bar for each quota"] * (kind == "Namespace" and bool(policy_explanation.quotas))
     parts += ["what a container without requests and limits gets"] * (
-        kind == "Namespace" and policy_explanation.bare is not None
+        kind == "Namespace" and policy_explanation.pod_without_values is not None
     )
     return parts

@@ -1,10 +1,8 @@
-"""Quotas as text: a block each, with a row and a bar for each name, the drift below it, and who uses what.
-
-Who uses what, down to single values: a tree for each name, in which pods that are alike are one line.
-"""
+"""Quotas as text: a block each with a bar and the drift for each name, and who uses what, down to single values."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
@@ -15,11 +13,17 @@ from kubectl_kres.provenance.journal import is_own_rule
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.pictures.holders import holders_lines, quota_rooms
 from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, gauge, pad_text, row, size, tone_lines, wrap_text
+from kubectl_kres.render.text.values import state_word
 from kubectl_kres.render.verdict.brief import Brief, object_command
-from kubectl_kres.reports.common.resource_lists import NEARLY_FULL, join_words
+from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
+from kubectl_kres.reports.common.shown import WORST
+from kubectl_kres.reports.quota.fullness import QUOTA_STATES, fullest_first, quota_state
 from kubectl_kres.reports.quota.quota_report import QuotaReport, QuotaUse, UsageShare
 from kubectl_kres.reports.quota.usage_tree import SetBy, UsageNode
+from kubectl_kres.wording import join_some
 
+#: Of a quota none of whose names anything counts for.
+LIMITS_NOTHING = "limits nothing"
 _ROLES = {"init": "init container", "pod": "pod level", "overhead": "overhead of the RuntimeClass"}
 #: Cells of a name at the least and of an amount at the most.
 _TREE_LABEL, _TREE_CELL = 16, 20
@@ -70,7 +74,7 @@ def _tree_row_lines(line_row: TreeRow, label: int, amount: int, width: int) -> I
 def tree_rows(nodes: Sequence[UsageNode], name: str, depth: int = 0) -> Iterator[TreeRow]:
     """Yield the nodes that use a name, the largest first, each with what is in it."""
     usage_nodes = sorted(
-        (node for node in nodes if name in node.usage), key=lambda node: (-_nano(node, name), node.who)
+        (node for node in nodes if name in node.usage), key=lambda node: (-_nano(node, name), node.name)
     )
     for _, group in groupby(usage_nodes, key=lambda node: _cache_key(node, name)):
         alike = list(group)
@@ -78,8 +82,8 @@ def tree_rows(nodes: Sequence[UsageNode], name: str, depth: int = 0) -> Iterator
         more = f"and {len(alike) - 1} more like it, each" if len(alike) > 1 else row_detail(node, name)
         yield TreeRow(depth, label_of(node), node.usage[name], node.percents.get(name), more)
         # What has no values, as a count of pods, is reported by workload.
-        if any(_has_values(usage_node, name) for usage_node in node.inside):
-            yield from tree_rows(node.inside, name, depth + 1)
+        if any(_has_values(usage_node, name) for usage_node in node.children):
+            yield from tree_rows(node.children, name, depth + 1)
 
 
 def _nano(node: UsageNode, name: str) -> int:
@@ -88,23 +92,23 @@ def _nano(node: UsageNode, name: str) -> int:
 
 def _cache_key(node: UsageNode, name: str) -> object:
     """Equal for neighbours that are reported as one: pods of a workload with the same values, set by the same."""
-    if node.subject is None or node.subject.kind != "Pod" or not node.inside:
+    if node.subject is None or node.subject.kind != "Pod" or not node.children:
         return id(node)
     return node.usage[name], tuple(
-        (usage_node.role, usage_node.who, usage_node.usage.get(name), usage_node.set_by.get(name))
-        for usage_node in node.inside
+        (usage_node.role, usage_node.name, usage_node.usage.get(name), usage_node.set_by.get(name))
+        for usage_node in node.children
     )
 
 
 def _has_values(node: UsageNode, name: str) -> bool:
-    return name in node.set_by or any(_has_values(usage_node, name) for usage_node in node.inside)
+    return name in node.set_by or any(_has_values(usage_node, name) for usage_node in node.children)
 
 
 def label_of(node: UsageNode) -> str:
     """Return who it is; of a container its role before the name."""
     if not node.role:
-        return node.who
-    return f"{_ROLES.get(node.role, node.role)} {node.who}".rstrip()
+        return node.name
+    return f"{_ROLES.get(node.role, node.role)} {node.name}".rstrip()
 
 
 def row_detail(node: UsageNode, name: str) -> str:
@@ -146,6 +150,25 @@ def lines(report: QuotaReport, *, ascii_only: bool = False, color: bool = False,
         yield draw(line, color=color)
 
 
+def list_lines(
+    reports: Sequence[QuotaReport], flags: str, *, ascii_only: bool, color: bool, width: int
+) -> Iterator[str]:
+    """Yield how many quotas are how full, and the fullest ones. ``flags``: with which commands look at the same
+    source.
+    """
+    counts = Counter(map(quota_state, reports))
+    parts = ", ".join(f"{counts[state]} {state_word(state)}" for state in QUOTA_STATES if counts[state])
+    for line in wrap_text(f"{len(reports)} quotas: {parts}", width, rest="  "):
+        yield draw([("strong", line)], color=color)
+    for report in fullest_first(reports)[:WORST]:
+        yield ""
+        yield from lines(report, ascii_only=ascii_only, color=color, width=width)
+    yield ""
+    yield draw([("quiet", f"{len(reports) - WORST} more: --all")], color=color)
+    asked = " ".join(filter(None, ("kubectl kres quota --denied -A", flags)))
+    yield draw([("quiet", f"what they refuse: {asked}")], color=color)
+
+
 def brief(report: QuotaReport, flags: str) -> Brief:
     """In few words: the fullest names first. ``flags``: those with which a command of ours asks the same source."""
     uses = sorted(report.uses, key=lambda use: -(use.percent or 0))
@@ -173,6 +196,8 @@ def _state_word(report: QuotaReport, fullest: int) -> tuple[str, Tone]:
         return "over", "bad"
     if not report.enforced:
         return "not enforced yet", "warn"
+    if report.uses and all(use.limits_nothing for use in report.uses):
+        return LIMITS_NOTHING, "warn"
     if fullest >= _FULL:
         return "full", "warn"
     return ("nearly full", "warn") if fullest >= NEARLY_FULL else ("ok", "good")
@@ -184,7 +209,7 @@ def quota_lines(report: QuotaReport, *, ascii_only: bool, width: int) -> Iterato
     kind = "quota" if report.subject.kind == "ResourceQuota" else report.subject.kind
     yield [("strong", f"{kind} {report.subject.name}"), ("", namespace_text)]
     if report.shared:
-        text = f"shared by {join_words(report.shared)}"
+        text = f"shared by {join_some(report.shared)}"
         yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="    "))
     for phrase in report.scopes:
         yield from tone_lines("quiet", wrap_text(f"counts {phrase}", width, first="  ", rest="    "))
@@ -204,7 +229,7 @@ def quota_lines(report: QuotaReport, *, ascii_only: bool, width: int) -> Iterato
         yield [("quiet", "  limits nothing")]
         return
     yield from _Table(report, ascii_only=ascii_only, width=width).lines()
-    if report.by:
+    if report.grouped_by:
         drawn = list(holders_lines(quota_rooms(report), width, ascii_only=ascii_only, figures=False))
         if drawn:
             yield [("", "")]
@@ -239,7 +264,7 @@ class _Table:
             yield from self._use_lines(use)
 
     def _cells(self, use: QuotaUse) -> tuple[str, ...]:
-        used, left, counted = use.used or "-", use.left or "-", use.counted or ("?" if use.unread else "-")
+        used, left, counted = use.used or "-", use.free or "-", use.counted or ("?" if use.unread else "-")
         shown = (used, counted, use.hard, left) if self.report.recounted else (used, use.hard, left)
         return tuple(clip_text(text, _CELL) for text in shown)[: len(self.heads)]
 
@@ -264,11 +289,13 @@ class _Table:
 
 
 def _remarks(use: QuotaUse) -> Iterator[tuple[Tone, str]]:
-    if use.wanted is not None:
-        condition = f"says {use.wanted}" if use.wanted else "no longer names it"
+    if use.spec_hard is not None:
+        condition = f"says {use.spec_hard}" if use.spec_hard else "no longer names it"
         yield "warn", f"spec.hard {condition}; the quota controller has not taken that over yet"
     if use.optional:
         yield "quiet", "a pod that states no such value costs nothing here, unless a LimitRange gives it one"
+    if use.limits_nothing:
+        yield "warn", f"nothing counts for this name, so it limits nothing: {use.limits_nothing}"
     if use.unread:
         yield "warn", f"not recounted: the {use.unread} were not read"
     if use.drift is not None:
@@ -301,9 +328,9 @@ def _shares(report: QuotaReport, width: int) -> Iterator[Line]:
         usage_shares = [share for share in report.shares if use.name in share.usage]
         if not usage_shares:
             continue
-        usage_shares.sort(key=lambda share: (-share.percents[use.name], share.who))
+        usage_shares.sort(key=lambda share: (-share.percents[use.name], share.name))
         yield [("", "")]
-        yield [("strong", f"  {use.name}"), ("quiet", f" by {report.by}")]
+        yield [("strong", f"  {use.name}"), ("quiet", f" by {report.grouped_by}")]
         yield from _share_rows(use, usage_shares, width)
 
 
@@ -311,8 +338,10 @@ def _share_rows(use: QuotaUse, usage_shares: Sequence[UsageShare], width: int) -
     amounts = [clip_text(share.usage[use.name], _CELL) for share in usage_shares]
     amount = max(map(size, amounts))
     room = max(16, width - amount - 26)
-    label = min(room, max(size(share.who) for share in usage_shares))
+    label = min(room, max(size(share.name) for share in usage_shares))
     for share, text in zip(usage_shares, amounts, strict=True):
-        pods = f"  {share.pods} pod{'s' * (share.pods != 1)}" if share.pods and not share.who.startswith("Pod/") else ""
-        label_text = pad_text(clip_text(share.who, label), label)
+        pods = (
+            f"  {share.pods} pod{'s' * (share.pods != 1)}" if share.pods and not share.name.startswith("Pod/") else ""
+        )
+        label_text = pad_text(clip_text(share.name, label), label)
         yield [("", f"    {label_text}  {pad_text(text, amount)}  {share.percents[use.name]:>3}%"), ("quiet", pods)]

@@ -1,7 +1,4 @@
-"""Reports as one JSON or YAML document.
-
-A small document as YAML lines that know their path, so that a reason can stand beside each.
-"""
+"""Reports as one JSON or YAML document, and YAML lines that know their path, so that a reason can stand beside each."""
 
 from __future__ import annotations
 
@@ -16,17 +13,26 @@ from msgspec import Struct
 
 from kubectl_kres.admission.base.versions import version_caveat
 from kubectl_kres.render.text.line import sanitize_text
+from kubectl_kres.render.text.sentences import plain_sentence
+from kubectl_kres.reports.common.record import HOLDER, SENTENCE
 from kubectl_kres.store.store import Origin
 
 API_VERSION = "kres/v1alpha1"
 
 
 def document(
-    kind: str, items: Sequence[Any], origin: Origin, *, complete: bool, kube_version: str = ""
+    kind: str,
+    items: Sequence[Any],
+    origin: Origin,
+    *,
+    complete: bool,
+    unread: Sequence[Any] = (),
+    kube_version: str = "",
 ) -> dict[str, Any]:
     """Return the envelope of every machine-readable answer; keys camel case, quantities canonical strings.
 
-    ``complete`` False: something that an answer needs could not be read. ``kube_version``: asked for instead of the
+    ``complete`` False: something that an answer needs could not be read. ``unread``: the kinds that could not be, also
+    those that only add to it. ``kube_version``: asked for instead of the
     server's own.
     """
     metadata = {
@@ -41,14 +47,38 @@ def document(
     return {
         "apiVersion": API_VERSION,
         "kind": kind,
-        "metadata": {**shown, "complete": complete},
-        "items": [msgspec.to_builtins(item) for item in items],
+        "metadata": {**shown, "complete": complete, **({"unread": to_plain(unread)} if unread else {})},
+        "items": [to_plain(item) for item in items],
     }
+
+
+def to_plain(report: Any) -> Any:
+    """Return a report as mappings and lists. What systems add to an answer stands in it as fields of its own, and a
+    sentence in words.
+    """
+    return _with_parts(msgspec.to_builtins(report))
+
+
+def _with_parts(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        if SENTENCE in value:
+            return plain_sentence(value)
+        fields: dict[str, Any] = {}
+        for key, item in value.items():
+            if key.startswith(HOLDER) and isinstance(item, Mapping):
+                fields.update(_with_parts(item))
+            else:
+                fields[key] = _with_parts(item)
+        return fields
+    return [_with_parts(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 #: What a terminal may obey and JSON lets stand as it is: DEL, C1, bidirectional marks, separators.
 _OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
+
+#: How JSON writes the beginning of a field that holds parts of systems, or the kind of a sentence.
+_HOLDERS = f'"{HOLDER}'.encode()
 
 #: How the YAML emitter writes half a surrogate pair, which no reader takes.
 _HALF = re.compile(r"\\uD[89A-F]")
@@ -75,9 +105,10 @@ def item(value: Any) -> Item:
 def to_json_bytes(value: Any) -> bytes:
     """As JSON. Half a surrogate pair, which a file can hold, becomes U+FFFD, as Go reads it."""
     try:
-        return msgspec.json.encode(value)
-    except UnicodeEncodeError:
-        text = json.dumps(msgspec.to_builtins(value), ensure_ascii=False)
+        encoded = msgspec.json.encode(value)
+        return msgspec.json.encode(to_plain(value)) if _HOLDERS in encoded else encoded
+    except (UnicodeEncodeError, OverflowError):
+        text = json.dumps(to_plain(value), ensure_ascii=False)
         return re.sub("[\ud800-\udfff]", "\ufffd", text).encode()
 
 

@@ -1,11 +1,4 @@
-"""A line of output: pieces of text, each with a tone; made safe for a terminal, with colours where they are wanted.
-
-How long ago something was.
-
-Columns as kubectl aligns them: each run of lines that have a column gives it a width of its own.
-
-A bar of blocks, or of ASCII characters for terminals that know no others.
-"""
+"""A line of output, safe for a terminal: toned pieces of text, columns, bars, ages."""
 
 from __future__ import annotations
 
@@ -141,6 +134,13 @@ def tone_lines(tone: Tone, lines: Iterable[str]) -> Iterator[Line]:
         yield [(tone, line)]
 
 
+def led_lines(tone: Tone, lead: str, text: str, width: int) -> Iterator[Line]:
+    """Yield a sentence whose beginning alone, ``lead``, carries the tone; ``text`` goes on behind it."""
+    first, *rest = wrap_text(f"{lead}{text}", width, rest="  ")
+    yield [(tone, first[: len(lead)]), ("", first[len(lead) :])]
+    yield from tone_lines("", rest)
+
+
 def age_text(time: str, now: str) -> str:
     """Return how long ago, in the largest unit; empty if that is not known. Both as RFC 3339."""
     try:
@@ -171,6 +171,12 @@ def ago_or_at(time: str, now: str) -> str:
     """Return `` 2m ago``; the moment itself where no age is known; empty where no moment is."""
     ago = age_text(time, now)
     return f" {ago} ago" if ago else f" at {time}" if time else ""
+
+
+def duration_text(start: str, now: str) -> str:
+    """Return ``for 2m``; ``since`` the moment itself where no age is known. ``start``: RFC 3339, not empty."""
+    ago = age_text(start, now)
+    return f"for {ago}" if ago else f"since {start}"
 
 
 _GAP = 2

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.render.text.line import Line, Tone, ago_or_at, labelled_lines
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.reports.common.explanation import FailedRead, LastEdit
+from kubectl_kres.reports.common.record import Sentence
 
 
 def remarks(
-    groups: Iterable[tuple[Tone, str, Iterable[str]]],
+    groups: Iterable[tuple[Tone, str, Iterable[Sentence | str]]],
     assumptions: Iterable[Assumption],
     failed_reads: Iterable[FailedRead],
     width: int,
@@ -20,7 +22,7 @@ def remarks(
     texts = [
         (tone, label, text)
         for tone, label, text in (
-            *((tone, label, text) for tone, label, group in groups for text in group),
+            *((tone, label, sentence_text(text)) for tone, label, group in groups for text in group),
             *(("quiet", "assumed", assumption.text) for assumption in assumptions),
             *(("bad", "unread", unseen_text(failed_read)) for failed_read in failed_reads),
         )

@@ -1,8 +1,8 @@
-"""Requests and limits as tables, one a container, the answer to a question about one of them, and what they cost.
-
-The entries of a journal as lines.
+"""Requests and limits as tables, what they cost, and the answer to a question about one of them with the entries of its
+journal.
 """
 
+# ruff: noqa: PLC0415 - the catalogue of rules is for --steps alone
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -249,3 +249,11 @@ def room_text(fits: int, noun: str = "pod", *, counted: bool) -> str:
         if fits
         else f"no room for such a{'n' * noun.startswith(_VOWELS)} {noun}"
     )
+
+
+_STATES = {"near": "nearly full", "empty": "without limits"}
+
+
+def state_word(state: str) -> str:
+    """Return the state of a quota as a sentence has it; that of anything else as it is."""
+    return _STATES.get(state, state)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import LABEL, Line, Tone, draw
-from kubectl_kres.reports.common.parts import Remedy
+from kubectl_kres.reports.common.remedy import Remedy
 
 
 class Brief(NamedTuple):
@@ -56,11 +56,11 @@ def with_remedies(brief: Brief, remedies: Sequence[Remedy]) -> Brief:
     if not remedies:
         return brief
     first, *others = remedies
-    question = next((remedy.ask for remedy in remedies if remedy.ask), "")
+    question = next((remedy.owners for remedy in remedies if remedy.owners), "")
     return brief._replace(
         remedy=first.text,
         run=" && ".join(first.commands),
-        how=first.why,
+        how=first.no_command_reason,
         other=others[0].text if others else "",
         next=question or brief.next,
     )

@@ -1,8 +1,8 @@
-"""A verdict in one word, and the first line of an answer: what becomes of the object, which object, and why.
-
-Why something is refused, in a few words made from what was compared; the server's sentence stands elsewhere.
+"""The first line of an answer: the verdict in a word, which object, and why it is refused, in a few words of what was
+compared.
 """
 
+# ruff: noqa: PLC0415 - the catalogue of rules and states of runs are for odd refusals and pods that do not run
 from __future__ import annotations
 
 import re
@@ -10,18 +10,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.text.line import LABEL, Line, Tone, age_text, clip_text
+from kubectl_kres.render.text.line import LABEL, Line, Tone, age_text, clip_text, duration_text
+from kubectl_kres.render.text.system import systems
+from kubectl_kres.render.verdict.note import idle_text
 from kubectl_kres.reports.common.explanation import (
     Autoscaled,
     Blocked,
     Explanation,
+    Fact,
     FailedRead,
     Verdict,
+    facts_that_say,
     waits_or_fails,
 )
-from kubectl_kres.reports.common.replicas import Replicas
+from kubectl_kres.reports.common.replicas import IdleReason, Replicas
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN, codes_of, outcome_word
 from kubectl_kres.reports.rollout.wanted_pods import EXCEEDED, quota_shortfall
+from kubectl_kres.wording import join_words
 
 #: So many causes are named; the rest is counted.
 _MOST = 2
@@ -41,13 +46,22 @@ def cause(findings: Sequence[Finding], names: Mapping[str, str] | None = None) -
     return f"{'; '.join(texts[:_MOST])}{more}"
 
 
+def list_causes(explanation: Explanation) -> tuple[str, ...]:
+    """Return each reason why it is refused in words, those with which the server would refuse it next among them."""
+    names = _container_names(explanation)
+    causes = (*_causes(explanation.verdict.findings, names), *_causes(explanation.further, names))
+    return tuple(dict.fromkeys(causes))
+
+
 def quota_figures(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield what a pod asks for of each name of a quota that is full, and what is used of it."""
     for finding in findings:
-        if finding.rule == "quota/exceeded" and finding.asked and finding.used and finding.limit:
+        if finding.rule == "quota/exceeded" and finding.requested and finding.used and finding.limit:
             # Of another object that is made for pods, one more is asked for.
             counted = finding.resource.startswith("count/") and finding.resource != "count/pods"
-            requested_text = f"{finding.asked} more is asked for" if counted else f"a pod asks for {finding.asked}"
+            requested_text = (
+                f"{finding.requested} more is asked for" if counted else f"a pod asks for {finding.requested}"
+            )
             yield (
                 f"{_object(finding)}: {requested_text} of {finding.resource}, "
                 f"{finding.used} of {finding.limit} {'is' if finding.used in {'0', '1'} else 'are'} used"
@@ -77,13 +91,12 @@ def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[s
         object_text = _object(finding)
         if finding.rule in EXCEEDED and finding.limit:
             if object_text not in texts:
-                missing_text = _join_texts(
-                    f"{quota_shortfall(finding)} of {finding.resource}" for finding in exceeded[object_text]
-                )
+                short = (f"{quota_shortfall(finding)} of {finding.resource}" for finding in exceeded[object_text])
+                missing_text = join_words(dict.fromkeys(short))
                 yield f"{object_text} is short by {missing_text}"
         elif finding.rule == "quota/must-specify":
             if object_text not in texts:
-                amounts = _join_texts(finding.resource for finding in stated[object_text])
+                amounts = join_words(dict.fromkeys(finding.resource for finding in stated[object_text]))
                 yield f"{object_text} requires {amounts} on every container"
         else:
             yield _format_finding(finding, names)
@@ -108,15 +121,15 @@ def _format_finding(finding: Finding, names: Mapping[str, str]) -> str:
         if _is_in_bound(finding):
             side, bound = ("limit", "max") if finding.rule == "limitrange/max" else ("request", "min")
             return f"{value} has no {side}, which the {bound} {finding.limit} of {_object(finding)} asks for"
-        return f"{value} {finding.asked} is {_BOUNDS[finding.rule]} {finding.limit} of {_object(finding)}"
+        return f"{value} {finding.requested} is {_BOUNDS[finding.rule]} {finding.limit} of {_object(finding)}"
     if finding.rule == "limitrange/ratio":
         resource, _, holder = value.partition(" of ")
-        holder_text = f" of {holder}" if holder else ""
+        whose = f" of {holder}" if holder else ""
         ratio = _RATIO.search(finding.text)
         times = f"{float(ratio[1]):g}x" if ratio else "more than allowed"
-        return f"{resource} limit{holder_text} is {times} its request, {_object(finding)} allows {finding.limit}x"
+        return f"{resource} limit{whose} is {times} its request, {_object(finding)} allows {finding.limit}x"
     if finding.rule == "validation/request-over-limit" and finding.limit:
-        asked = f" {finding.asked}" if finding.asked else ""
+        asked = f" {finding.requested}" if finding.requested else ""
         return f"{value}{asked} is above its limit {finding.limit}"
     if finding.rule == "quantity/unparsable" and finding.observed:
         return f'{value} is "{clip_text(finding.observed, _LONGEST)}", which is no quantity'
@@ -131,9 +144,9 @@ def _format_finding(finding: Finding, names: Mapping[str, str]) -> str:
 
 def _is_in_bound(finding: Finding) -> bool:
     """Return whether what is set keeps to a bound, so that what is not set is refused."""
-    if not finding.asked:
+    if not finding.requested:
         return True
-    requested, limit = parse(finding.asked), parse(finding.limit)
+    requested, limit = parse(finding.requested), parse(finding.limit)
     return requested <= limit if finding.rule == "limitrange/max" else limit <= requested
 
 
@@ -156,11 +169,6 @@ def _object(finding: Finding) -> str:
     if source is None:
         return "a policy"
     return f"quota {source.name}" if source.kind == "ResourceQuota" else f"{source.kind} {source.name}"
-
-
-def _join_texts(texts: Iterable[str]) -> str:
-    first, *rest = dict.fromkeys(texts)
-    return f"{', '.join((first, *rest[:-1]))} and {rest[-1]}" if rest else first
 
 
 #: After an answer that what could not be read might change.
@@ -197,6 +205,13 @@ def one_line_message(verdict: Verdict) -> str:
     return verdict.message.replace("\n", "; ")
 
 
+def server_text(message: str, facts: Iterable[Fact] = (), *, shown: str = "") -> str:
+    """Return the server's sentence, or the part of it that is ``shown``; one that is in none of these facts has been
+    said by no server so far.
+    """
+    return shown or message if facts_that_say(message, facts) else f"would say: {shown or message}"
+
+
 def lacks_limit_ranges(failed_reads: Iterable[FailedRead]) -> bool:
     """Return whether LimitRanges could not be read, which may fill in what is not stated."""
     return any(failed_read.kind == "LimitRange" for failed_read in failed_reads)
@@ -217,8 +232,10 @@ _STATE_TONES: Mapping[str, Tone] = {"waits": "bad", "fails": "bad", "off": "warn
 LEVEL = "the pod level"
 
 
-def headline(explanation: Explanation, now: str = "") -> tuple[Tone, str, str]:
-    """Return tone and word, and what follows on the line. ``now`` (RFC 3339): times are ages then."""
+def headline(explanation: Explanation, now: str = "", causes: int = 1) -> tuple[Tone, str, str]:
+    """Return tone and word, and what follows on the line. ``now`` (RFC 3339): times are ages then. ``causes``: how many
+    reasons of a refusal stand below it; 1: the reason stands in the line.
+    """
     verdict = explanation.verdict
     word, tone = verdict_word(verdict)
     seen = PARTLY if verdict.outcome.endswith(AS_FAR_AS_SEEN) else ""
@@ -226,10 +243,10 @@ def headline(explanation: Explanation, now: str = "") -> tuple[Tone, str, str]:
         tone = "warn"
     state = explanation.run_state
     text = f": {explanation.subject.full_name}"
-    if word in CALM and state is not None and state.word not in {"runs", "ended"}:
+    if word in CALM and state is not None and state.state not in {"runs", "ended"}:
         from kubectl_kres.render.verdict.run_state import state_sentence, state_suffix
 
-        tone = _STATE_TONES.get(state.word, tone)
+        tone = _STATE_TONES.get(state.state, tone)
         text = f"{state_suffix(state)}{text}{': ' if state_sentence(state) else ''}{state_sentence(state, now)}"
     if word in CALM and state is None and _fits_no_node(explanation):
         from kubectl_kres.render.verdict.run_state import why_no_node
@@ -239,32 +256,46 @@ def headline(explanation: Explanation, now: str = "") -> tuple[Tone, str, str]:
     if word == "admitted":
         text += _format_admission(explanation)
     else:
-        names = {
-            "spec": LEVEL,
-            **{container.path: container.name for container in reversed(explanation.containers) if container.name},
-        }
         reason = verdict_reason(
-            verdict, explanation.replicas, names, live=explanation.live, has_ended=_is_ended(explanation), now=now
+            verdict,
+            explanation.replicas,
+            _container_names(explanation),
+            live=explanation.live,
+            has_ended=explanation.about_another,
+            now=now,
         )
-        text += f"{';' if ': ' in text.removeprefix(': ') else ':'} {reason}"
+        if word == "refused" and causes > 1:
+            ended = explanation.about_another
+            reason = "ended; a new run would be refused" if ended else _format_missing_pods(explanation.replicas)
+            reason = reason.removesuffix("; ")
+        text += f"{';' if ': ' in text.removeprefix(': ') else ':'} {reason}" if reason else ""
+        text = f", {causes} reasons{text}" if word == "refused" and causes > 1 else text
         if word not in CALM and state is not None and state.since:
-            age = f"since {age_text(state.since, now) or state.since})"
-            text = f"{text[:-1]}; {age}" if text.endswith(")") else f"{text} ({age}"
+            age = f"{duration_text(state.since, now)})"
+            # A condition that rejects has no other time than this.
+            if not text.endswith(f"({age}"):
+                text = f"{text[:-1]}; {age}" if text.endswith(")") else f"{text} ({age}"
     if state is None or not waits_or_fails(state):
-        text += _format_pending_run(explanation)
-        if word == "admitted":
-            text += _format_killed_container(explanation)
+        admitted = word == "admitted"
+        remarks = (remark for system in systems() for remark in system.headline_remarks(explanation, admitted=admitted))
+        text += "".join(f"; {remark}" for remark in remarks)
         if word in CALM:
             text += _running_problem(explanation)
     if seen:
         own_ref = (explanation.subject.kind, explanation.subject.name)
-        missing = [failed_read for failed_read in explanation.unseen if failed_read.required]
+        missing = [failed_read for failed_read in explanation.unread if failed_read.required]
         text += (
             "; how many pods it makes is not known" if own_ref in {(item.kind, item.name) for item in missing} else ""
         )
         kinds = dict.fromkeys(item.kind for item in missing if (item.kind, item.name) != own_ref)
         text += f"; {' and '.join(kinds)} could not be read" if kinds else ""
     return tone, f"{word}{seen}", text
+
+
+def _container_names(explanation: Explanation) -> dict[str, str]:
+    """Return the names of containers by path."""
+    named = {container.path: container.name for container in reversed(explanation.containers) if container.name}
+    return {"spec": LEVEL, **named}
 
 
 def _fits_no_node(explanation: Explanation) -> bool:
@@ -302,32 +333,32 @@ def verdict_reason(
                 f"ended; a new run would be refused: {reason}" if has_ended else f"{_format_missing_pods(pods)}{reason}"
             )
         case "blocked" if verdict.blocked is not None:
-            holder_text = f"{verdict.blocked.by} rejects them" if beside_ready else rejection_text(verdict.blocked, now)
-            return f"{_format_missing_pods(pods)}{holder_text}"
+            rejection = f"{verdict.blocked.by} rejects them" if beside_ready else rejection_text(verdict.blocked, now)
+            return f"{_format_missing_pods(pods)}{rejection}"
         case "partly":
             return f"{_format_missing_pods(pods)}{only_fit(verdict)}"
         case "depends-on-order":
             missing = _format_missing_pods(pods)
-            return f"{missing}admitted or refused, as the order of LimitRanges or quotas decides: {reason}"
+            return f"{missing}admitted or refused depending on the order of LimitRanges or quotas: {reason}"
     return ""
 
 
 def at_maximum(reach: Autoscaled) -> str:
     """Return how far an autoscaler gets, and what quotas lack for the rest."""
-    holder_text = f"autoscaler {reach.autoscaler}"
-    if reach.fits >= reach.most:
-        return f"{holder_text}: all {reach.most} replicas that it may ask for fit"
+    autoscaler = f"autoscaler {reach.autoscaler}"
+    if reach.fits >= reach.max_replicas:
+        return f"{autoscaler}: all {reach.max_replicas} replicas that it may ask for fit"
     lacks = ", ".join(
-        f"quota {shortfall.quota} lacks {shortfall.short} of {shortfall.resource}" for shortfall in reach.lacks
+        f"quota {shortfall.quota} lacks {shortfall.short_by} of {shortfall.resource}" for shortfall in reach.shortfalls
     )
-    return f"{holder_text}: at {reach.most} replicas {reach.fits} fit{f'; {lacks}' if lacks else ''}"
+    return f"{autoscaler}: at {reach.max_replicas} replicas {reach.fits} fit{f'; {lacks}' if lacks else ''}"
 
 
 def rejection_text(blocked: Blocked, now: str = "") -> str:
     """Return who rejects the pods, how often and when last. ``now`` (RFC 3339): as an age."""
     ago = age_text(blocked.last, now)
     if not blocked.times:
-        return f"{blocked.by} rejects them{f' (since {ago or blocked.last})' if blocked.last else ''}"
+        return f"{blocked.by} rejects them{f' ({duration_text(blocked.last, now)})' if blocked.last else ''}"
     times = f"{blocked.times} times" if blocked.times > 1 else "once"
     last = f", last {f'{ago} ago' if ago else blocked.last}" if blocked.last else ""
     return f"{blocked.by} rejects them ({times}{last})"
@@ -356,7 +387,7 @@ def _format_existence(pods: Replicas | None, *, live: bool, has_ended: bool) -> 
     if live:
         return "exists"
     if pods is None or not pods.wanted:
-        return (pods.resting if pods is not None else "") or "it wants no pods at present"
+        return idle_text((pods.idle_reason if pods is not None else None) or IdleReason("none-wanted"))
     return (
         pod_count_text(pods)
         if pods.old_pods
@@ -372,35 +403,21 @@ def _format_next_refusal(*, live: bool, has_ended: bool) -> str:
 
 def only_fit(verdict: Verdict) -> str:
     """Return how many of the missing pods are admitted where not all are."""
-    return f"only {verdict.fits} of the {verdict.missing} missing pods fit{_limits(verdict)}"
+    return f"only {verdict.fits} of the {verdict.missing} missing pods fit{'s' * (verdict.fits == 1)}{_limits(verdict)}"
 
 
 def _limits(verdict: Verdict) -> str:
     return f": {cause(verdict.findings)}" if verdict.findings else ""
 
 
-def _is_ended(explanation: Explanation) -> bool:
-    return explanation.tekton is not None and explanation.tekton.about_another
-
-
 def _format_admission(explanation: Explanation) -> str:
     order = "" if explanation.certain else ", with values that depend on the order of LimitRanges"
     pods = explanation.replicas
-    have = f"; {pod_count_text(pods)}" if pods is not None and (pods.missing_pods or pods.old_pods) else ""
+    state = explanation.run_state
+    told = state is not None and state.reason == "NotCreated" and not state.detail
+    incomplete = pods is not None and (pods.old_pods or (pods.missing_pods and not told))
+    have = f"; {pod_count_text(pods)}" if pods is not None and incomplete else ""
     return f"{order}{have}{_format_drift(explanation)}"
-
-
-def _format_pending_run(explanation: Explanation) -> str:
-    part = explanation.tekton
-    return f"; {held_text(part.held)}" if part is not None and part.held else ""
-
-
-def _format_killed_container(explanation: Explanation) -> str:
-    """Return the first container of a run that was killed for memory."""
-    for killed in explanation.tekton.killed if explanation.tekton is not None else ():
-        limit = f" at its limit {killed.limit}" if killed.limit else ""
-        return f"; {killed.name} was killed for memory{limit}{', and would be again' if killed.again else ''}"
-    return ""
 
 
 def _running_problem(explanation: Explanation) -> str:
@@ -408,18 +425,13 @@ def _running_problem(explanation: Explanation) -> str:
     off, an eviction.
     """
     state = explanation.run_state
-    if state is not None and state.word == "ended" and any(fact.reason == "Evicted" for fact in explanation.facts):
+    if state is not None and state.state == "ended" and any(fact.reason == "Evicted" for fact in explanation.facts):
         return "; it was evicted"
-    if state is not None and state.word == "runs" and state.reason == "OOMKilled":
-        many = f" ({state.pods} of {state.of} pods)" if state.of > 1 and state.pods else ""
-        return f"; {state.detail.partition('; ')[0]}{many}"
+    if state is not None and state.state == "runs" and state.reason == "OOMKilled":
+        many = f" ({state.pods} of {state.wanted} pods)" if state.wanted > 1 and state.pods else ""
+        return f"; {state.detail}{many}"
     put_off = next((fact.reason for fact in explanation.facts if fact.reason in _PUT_OFF), "")
     return f"; its resize is {put_off.lower()}" if put_off else ""
-
-
-def held_text(status: str) -> str:
-    """Return the sentence that a run waits until somebody lets it go."""
-    return f"held back: spec.status is {status}, nothing of it is made until that is taken out"
 
 
 def _format_drift(explanation: Explanation) -> str:

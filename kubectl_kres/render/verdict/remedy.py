@@ -5,49 +5,51 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.render.text.line import LABEL, Line, command_lines, labelled_lines, tone_lines, wrap_text
-from kubectl_kres.reports.common.parts import Remedy
-from kubectl_kres.reports.remedies.words import NOTHING
+from kubectl_kres.reports.common.remedy import Remedy
 
 #: Where a controller was refused before, its next pods take a while.
 BACK_OFF = "controllers retry with back-off; new pods can take minutes"
-#: What begins a note that is no fix.
-_CALM = (NOTHING, "not known")
 _INDENT = " " * LABEL
 #: What the command answers that comes next.
 _WHO = "who uses the quota"
 
 
-def remedy_lines(remedies: Sequence[Remedy], note: str, width: int, *, commands: bool = True) -> Iterator[Line]:
-    """Yield every fix, numbered where there are several; without one the note. Commands are not broken."""
-    if note and not remedies and not note.startswith(_CALM):
+def remedy_lines(
+    remedies: Sequence[Remedy], width: int, note: str = "", *, calm: bool = False, commands: bool = True
+) -> Iterator[Line]:
+    """Yield every fix, numbered where there are several; without one the note. Commands are not broken.
+
+    ``calm``: the note asks for nothing to be done.
+    """
+    if note and not remedies and not calm:
         yield from labelled_lines("fix", note, width)
     elif note:
         yield from tone_lines("quiet" if not remedies else "", wrap_text(note, width))
     for number, remedy in enumerate(remedies, 1):
         yield from labelled_lines(f"fix {number}" if len(remedies) > 1 else "fix", remedy.text, width)
-        if remedy.why:
-            yield from tone_lines("quiet", wrap_text(remedy.why, width, first=_INDENT, rest=_INDENT))
-        if remedy.stays and (remedy.contested or not remedy.by_hand):
-            what = remedy.stays if remedy.contested else f"then still refused: {remedy.stays}"
+        if remedy.no_command_reason:
+            yield from tone_lines("quiet", wrap_text(remedy.no_command_reason, width, first=_INDENT, rest=_INDENT))
+        if remedy.remaining_refusal and (remedy.contested or not remedy.by_hand):
+            what = remedy.remaining_refusal if remedy.contested else f"then still refused: {remedy.remaining_refusal}"
             yield from tone_lines("warn", wrap_text(what, width, first=_INDENT, rest=_INDENT))
         if commands:
             for command in remedy.commands:
                 yield [("", _INDENT), ("command", command)]
-    questions = dict.fromkeys(remedy.ask for remedy in remedies if remedy.ask)
+    questions = dict.fromkeys(remedy.owners for remedy in remedies if remedy.owners)
     if questions and commands:
         yield from command_lines("next", _WHO, questions, width)
 
 
-def first_fix_lines(remedies: Sequence[Remedy], note: str, width: int) -> Iterator[Line]:
+def first_fix_lines(remedies: Sequence[Remedy], width: int, note: str = "", *, calm: bool = False) -> Iterator[Line]:
     """Yield the same at the head of a screen: the first fix, then other ones."""
     for index, remedy in enumerate(remedies):
         yield from labelled_lines("or" if index else "fix", remedy.text, width)
-        if remedy.why:
-            yield from tone_lines("quiet", wrap_text(remedy.why, width, first=_INDENT, rest=_INDENT))
+        if remedy.no_command_reason:
+            yield from tone_lines("quiet", wrap_text(remedy.no_command_reason, width, first=_INDENT, rest=_INDENT))
         for command in remedy.commands:
             yield [("", _INDENT), ("command", command)]
     if not remedies:
-        yield from remedy_lines((), note, width)
+        yield from remedy_lines((), width, note, calm=calm)
 
 
 _UNDONE = "a patch of the cluster would be undone"
@@ -65,7 +67,9 @@ def to_copy(remedy: Remedy | None) -> str:
 
 def not_copied(remedy: Remedy | None) -> str:
     """Return why Enter copies nothing of a remedy that has no command, and what does."""
-    if remedy is None or not remedy.why:
+    if remedy is None or not remedy.no_command_reason:
         return "there is no command to copy"
     # Whose it is stands beside the remedy.
-    return f"{_UNDONE if ' owns ' in remedy.why else remedy.why}; c copies the field and value"
+    return (
+        f"{_UNDONE if ' owns ' in remedy.no_command_reason else remedy.no_command_reason}; c copies the field and value"
+    )

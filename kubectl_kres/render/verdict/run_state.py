@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubectl_kres.render.text.line import Tone, age_text, clip_text
+from kubectl_kres.render.text.line import Tone, clip_text, duration_text
 from kubectl_kres.reports.common.explanation import NEGATIVE, RunState
-from kubectl_kres.reports.common.parts import NodeReport
+from kubectl_kres.reports.common.nodes import NodeReport
 
 _TONES: Mapping[str, Tone] = {"fails": "bad", "waits": "bad", "starting": "warn", "off": "quiet", "ended": "quiet"}
 #: Cells of a sentence of the cluster.
@@ -28,10 +28,12 @@ _SHORT: Mapping[str, str] = {
     "AffinityAssistant": "affinity assistant",
     "Quota": "quota",
     "Refused": "refused",
-    "NotCreated": "no pod yet",
+    "NotCreated": "not created yet",
     "NotReady": "not ready",
     "NotStarted": "not started",
     "NodeLost": "node lost",
+    "ResizeDeferred": "resize deferred",
+    "ResizeInfeasible": "resize infeasible",
     "Queue": "queue",
     "TaskRunPending": "TaskRunPending",
     "PipelineRunPending": "PipelineRunPending",
@@ -60,7 +62,7 @@ def short(state: RunState | None) -> tuple[str, Tone]:
     if state is None:
         return "", ""
     reason = _SHORT.get(state.reason, "")
-    return f"{state.word}: {reason}" if reason else state.word, _TONES.get(state.word, "")
+    return f"{state.state}: {reason}" if reason else state.state, _TONES.get(state.state, "")
 
 
 def reason_text(state: RunState) -> str:
@@ -75,18 +77,33 @@ def reason_text(state: RunState) -> str:
     elif state.reason == "AffinityAssistant" and missing is not None:
         text = f"no node beside affinity assistant {missing.name}"
     else:
-        text = state.detail or _SHORT.get(state.reason, state.reason)
-        text += f" by {state.by}" if state.word == "off" and state.by else ""
+        text = (state.detail or _SHORT.get(state.reason, state.reason)) + _limit_setter(state)
+        text += f" by {state.by}" if state.state == "off" and state.by else ""
         text += f" ({state.by})" if state.reason == "SchedulingGate" and state.by else ""
     quoted = state.reason in _QUOTED and state.message and not (state.by and state.reason.startswith("Missing"))
     return f"{text}: {clip_text(state.message, _LONGEST)}" if quoted else text
 
 
+def _limit_setter(state: RunState) -> str:
+    """Return what sets the limit of a container that was killed for memory; empty where that is not known."""
+    limit = state.limit_today
+    if limit is None:
+        return ""
+    amount = limit.live or limit.value
+    figure = f" ({amount})" if amount != state.memory_limit else ""
+    setter = str(limit.source.ref) if limit.source is not None else "the manifest" if limit.written else "admission"
+    edited = f", last written by {limit.edited.manager}" if limit.edited is not None else ""
+    return f"; the limit{figure} is set by {setter}{edited}"
+
+
 def state_sentence(state: RunState, now: str = "") -> str:
     """Return the same in a sentence with how many pods it is about, and since when: an age if ``now`` is known."""
-    texts = [f"{state.pods} of {state.of} pods"] if state.of > 1 and state.pods else []
-    texts += [f"since {age_text(state.since, now) or state.since}"] if state.since else []
+    count = f"{state.pods} of {state.wanted} pods" if state.wanted > 1 and state.pods else ""
     reason = reason_text(state)
+    if state.reason == "NotCreated" and not state.detail:
+        reason, count = f"{count or 'its pod is'} {reason}", ""
+    texts = [count] if count else []
+    texts += [duration_text(state.since, now)] if state.since else []
     more = f" ({', '.join(texts)})" if texts else ""
     return f"{reason}{more}" if reason else more.strip(" ()")
 
@@ -95,9 +112,9 @@ def state_suffix(state: RunState | None) -> str:
     """Return what follows the word of a verdict that does not say the same; empty where it runs, or nothing is
     known.
     """
-    if state is None or state.word in {"runs", "ended"}:
+    if state is None or state.state in {"runs", "ended"}:
         return ""
-    return f", {'but ' * (state.word in NEGATIVE)}{state.word}"
+    return f", {'but ' * (state.state in NEGATIVE)}{state.state}"
 
 
 def nearest_in_short(report: NodeReport | None) -> str:
@@ -114,7 +131,7 @@ def nearest_in_short(report: NodeReport | None) -> str:
         return f"{report.fitting} of {report.nodes} can take it"
     if report.nearest is None:
         return ""
-    lacks = " and ".join(f"{shortage.resource} {shortage.lacking}" for shortage in report.nearest.shortages)
+    lacks = " and ".join(f"{shortage.resource} {shortage.short_by}" for shortage in report.nearest.shortages)
     texts = (*([f"lacks {lacks}"] if lacks else []), *report.nearest.obstacles)
     return f"nearest: {report.nearest.node} {'; '.join(texts)}"
 

@@ -6,7 +6,7 @@ fewest pods is taken.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -17,16 +17,20 @@ from kubectl_kres.model.objects import ObjectRef, Raw, decode_object
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload, template_in
 from kubectl_kres.reports.changes.report import ChangeReport
-from kubectl_kres.simulate.change import key_of_step
-from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, PlacedStep
+from kubectl_kres.reports.changes.system import altered_by_systems
+from kubectl_kres.simulate.change import PlacedStep, key_of_step
+from kubectl_kres.simulate.cluster import ChangeOutcome
 from kubectl_kres.simulate.final_states import FinalQuota, FinalState, FinalWorkload
 from kubectl_kres.simulate.live import parts_of, raw_of
 from kubectl_kres.simulate.shapes import shape_fields
 from kubectl_kres.simulate.state import World
+from kubectl_kres.simulate.system import cluster_kinds
 from kubectl_kres.store.store import Store
 
 _ENDED = frozenset({"Succeeded", "Failed"})
 _REVISION = "deployment.kubernetes.io/revision"
+#: Of new pods that are alike only so many stand in the store; the workload's status counts all of them.
+_MOST_ALIKE = 500
 #: Behind the names of pods and ReplicaSets that do not exist yet; no controller gives such a name.
 _NEW = "what-if"
 
@@ -73,7 +77,7 @@ def altered_objects(
         for placed_step, sent_step in zip(steps, outcome.sent, strict=True)
         if not sent_step.is_refused
     }
-    aimed = {ref for ref in aimed if ref.kind not in POOLED}
+    aimed = {ref for ref in aimed if ref.kind not in cluster_kinds()}
     concerned = (
         aimed
         | {workload.subject for workload in change_report.workloads}
@@ -95,14 +99,9 @@ def altered_objects(
                 more, less = _build_changed_object(space, ref)
                 put += more
                 gone += less
-    pools, before = outcome.after.pools, outcome.before.pools
-    for item in pools.pools.values():
-        if item != before.pools.get(item.metadata.name):
-            put.append(("ResourcePool", item))
-    for key, claim in pools.claims.items():
-        if claim != before.claims.get(key):
-            put.append(("ResourcePoolClaim", claim))
-    gone += [ObjectRef("ResourcePoolClaim", name, space) for space, name in before.claims.keys() - pools.claims.keys()]
+    for altered in altered_by_systems(outcome.before.worlds, outcome.after.worlds):
+        put += altered.put
+        gone += altered.removed
     return AlteredObjects(tuple(put), tuple(gone))
 
 
@@ -157,13 +156,11 @@ def _build_workload_objects(
             kept[owner.name] = kept.get(owner.name, 0) + 1
             names.add(pod.metadata.name)
     maker = ObjectRef("ReplicaSet", newest.metadata.name, space.name) if ref.kind == "Deployment" and newest else ref
-    put = [
-        ("Pod", pod)
-        for pod in _new_pods(maker, raw, [name for name in final_workload.names if name not in names], stored)
-    ]
+    new_pods = sum(count for count, _ in stored)
+    put = [("Pod", pod) for pod in _new_pods(maker, raw, _free_names(final_workload, names), stored)]
     for item in {set_.metadata.name: set_ for set_ in (*sets, *([newest] if newest else []))}.values():
         name = item.metadata.name
-        put_count = len(put) if name == maker.name else 0
+        put_count = new_pods if name == maker.name else 0
         wanted_count = (
             final_workload.newest.wanted
             if final_workload.newest is not None and name == maker.name
@@ -174,7 +171,16 @@ def _build_workload_objects(
     return [*put, (ref.kind, _with_status(_decode_object(raw, ref), final_workload))], gone
 
 
-def _new_pods(maker: ObjectRef, raw: Raw, names: list[str], stored: list[list[Any]]) -> Iterator[Pod]:
+def _free_names(final_workload: FinalWorkload, taken: Container[str]) -> Iterator[str]:
+    """Yield the names of a StatefulSet's pods that none of those that stay has."""
+    for row in final_workload.ordinals:
+        for ordinal in row:
+            name = f"{final_workload.name}-{ordinal}"
+            if name not in taken:
+                yield name
+
+
+def _new_pods(maker: ObjectRef, raw: Raw, names: Iterator[str], stored: list[list[Any]]) -> Iterator[Pod]:
     """Yield pods that do not exist yet: as the template has them, with the resources that they would be stored with.
 
     ``names``: those of a StatefulSet's pods. ``stored``: how many of which shape.
@@ -183,9 +189,9 @@ def _new_pods(maker: ObjectRef, raw: Raw, names: list[str], stored: list[list[An
     template: Mapping[str, Any] = found_template[1] if found_template is not None else {}
     number = 0
     for count, shape in stored:
-        for _ in range(count):
+        for _ in range(min(count, _MOST_ALIKE)):
             number += 1
-            name = names[number - 1] if number <= len(names) else f"{maker.name}-{_NEW}-{number}"
+            name = next(names, f"{maker.name}-{_NEW}-{number}")
             metadata = {
                 "name": name,
                 "namespace": maker.namespace,

@@ -3,36 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
-from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaStatus
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaStatus, decode_object
 from kubectl_kres.model.pod_places import KINDS, parts_of
+from kubectl_kres.model.workload_kinds import WORKLOADS
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.changes.given_steps import (
-    FIRST,
     MADE,
+    application_order,
+    cluster_needs,
     controller_of,
     namespace_needs,
-    pool_needs,
     taking_needs,
 )
 from kubectl_kres.reports.common.explanation import FailedRead, find_unread
-from kubectl_kres.reports.common.parts import Record
+from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
-from kubectl_kres.simulate.change import Apply, Step, WaitForControllers, key_of_step
-from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, ClusterStates, PlacedStep, simulate_steps
+from kubectl_kres.simulate.change import Apply, PlacedStep, Step, WaitForControllers, apply_step, key_of_step
+from kubectl_kres.simulate.cluster import ChangeOutcome, ClusterStates, simulate_steps
 from kubectl_kres.simulate.final_states import FinalWorkload
+from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.simulate.moves import State
-from kubectl_kres.simulate.state import CONTROLLED, Key, count_outdated, count_wanted_pods, pods_of
+from kubectl_kres.simulate.requests import initial_state
+from kubectl_kres.simulate.state import (
+    CONTROLLED,
+    Key,
+    count_outdated,
+    count_wanted_pods,
+    pods_of,
+    template_key,
+    template_raw,
+)
+from kubectl_kres.simulate.system import cluster_kinds
 from kubectl_kres.store.store import ReadRequest, Store
 
-#: Policies whose effect depends on what is there, so that it is read.
-COUNTING = frozenset({"ResourceQuota", "PersistentVolumeClaim", *POOLED})
 #: Kinds whose objects are evaluated by the others of a file.
 JUDGED = frozenset({"Pod", *WORKLOADS, *KINDS})
 #: States that are looked at where one comes after the other: only what the cluster has already can compete with it.
@@ -46,18 +57,31 @@ _EDITED = frozenset({*_TAKING, *WORKLOADS})
 POLICIES = frozenset({"ResourceQuota", "LimitRange", "HorizontalPodAutoscaler"})
 
 
-class ReachablePods(Record, frozen=True):
-    """The pods that a workload of the files gets beside the others. ``most``: with more luck in the race for room.
+@cache
+def counting_kinds() -> frozenset[str]:
+    """Return the policies whose effect depends on what is there, so that it is read."""
+    return frozenset({"ResourceQuota", "PersistentVolumeClaim", *cluster_kinds()})
 
-    ``old``: pods of an older template that stay, since its rollout stalls; they are no part of ``pods``.
+
+class ReachablePods(Record, frozen=True):
+    """The pods that a workload of the files gets beside the others. ``best``: with more luck in the race for room.
+
+    ``old``: pods of an older template that stay, since its rollout stalls; they are no part of ``pods``. ``waits``: for
+    a pod that is there and not ready, before the controller makes the next one.
     """
 
     subject: ObjectRef
     wanted: int
     pods: int
-    most: int
+    best: int
     messages: tuple[str, ...] = ()
     old: int = 0
+    waits: bool = False
+
+    @property
+    def short(self) -> bool:
+        """Whether pods of it are refused, or old ones stay."""
+        return self.pods < self.wanted and not self.waits
 
 
 class QuotaLack(Record, frozen=True):
@@ -81,19 +105,21 @@ class CombinedAnswer(Record, frozen=True):
     outcome: admitted, partly or refused, and whether all that the answer needs could be read. ends: how many final
     states the race for room can have; the workloads are those of the end in which the first came first, or where all
     fit there, of the worst. exhaustive: no order was left out; otherwise there may be more ends. in_some_order: in
-    other ends nothing is missing. refused: objects that the server does not take.
+    other ends nothing is missing. refused: objects that the server does not take. unchanged: the cluster has all
+    objects of the files as they stand there, as far as they are read: of containers neither env nor commands.
     """
 
     subject: ObjectRef
     outcome: str
     workloads: tuple[ReachablePods, ...]
-    lacks: tuple[QuotaLack, ...] = ()
+    shortfalls: tuple[QuotaLack, ...] = ()
     refused: tuple[RefusedManifest, ...] = ()
     ends: int = 1
     in_some_order: bool = False
-    unseen: tuple[FailedRead, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     complete: bool = True
     exhaustive: bool = True
+    unchanged: bool = False
 
     @property
     def negative(self) -> bool:
@@ -111,7 +137,9 @@ class Files(Struct, frozen=True):
         """Return whether what the cluster holds has to be counted for the answer."""
         kinds = self._kinds
         evaluated = any(kind in JUDGED for kind in kinds)
-        return self.several or (evaluated and any(kind in COUNTING for kind in kinds)) or "ResourceQuota" in kinds
+        return (
+            self.several or (evaluated and any(kind in counting_kinds() for kind in kinds)) or "ResourceQuota" in kinds
+        )
 
     @property
     def several(self) -> bool:
@@ -137,15 +165,15 @@ class Files(Struct, frozen=True):
     def reads(self) -> Iterator[ReadRequest]:
         """Yield what has to be read."""
         kinds = {*self._kinds}
-        makes_pods = kinds & JUDGED or kinds & COUNTING - _TAKING
+        makes_pods = kinds & JUDGED or kinds & counting_kinds() - _TAKING
         yield from namespace_needs(self.spaces) if makes_pods else taking_needs(self.spaces)
-        if any(key_of_step(placed_step.step)[0] in POOLED for placed_step in self.steps):
-            yield from pool_needs()
+        if not kinds.isdisjoint(cluster_kinds()):
+            yield from cluster_needs()
 
 
 def _only_counts(kind: str) -> bool:
     """Return whether objects of the kind make no pods and limit none, but take of quotas."""
-    return kind in _TAKING or kind not in {*FIRST, *JUDGED}
+    return kind in _TAKING or kind not in {*application_order(), *JUDGED}
 
 
 def without_files(store: Store) -> Store:
@@ -172,7 +200,7 @@ def with_policies(store: Store, files: Files, server: Server) -> Store:
     others = [(key_of_step(placed.step)[0], placed) for placed in files.steps]
     policies = [placed for kind, placed in others if kind not in JUDGED | {"Job"} and not _only_counts(kind)]
     kinds = {key_of_step(placed_step.step)[0] for placed_step in policies}
-    if not kinds & COUNTING or (store.origin.kind == "files" and not kinds & {*POOLED}):
+    if not kinds & counting_kinds() or (store.origin.kind == "files" and not kinds & cluster_kinds()):
         return store
     return _after(store, files, policies, server)
 
@@ -249,14 +277,14 @@ def evaluate_together(store: Store, files: Files, server: Server, *, in_turn: bo
         if pairs:
             final_states *= max(1, outcome.after.spaces[space][1].usual)
             exhaustive = exhaustive and outcome.after.spaces[space][1].complete
-        lacks += _quota_shortages(outcome, space) if any(reach.pods < reach.wanted for reach, _ in pairs) else []
+        lacks += _quota_shortages(outcome, space) if any(reach.short for reach, _ in pairs) else []
     refused = _refused_objects(outcome)
     # Without a cluster there is nothing but the files.
     reads = [read for read in files.reads() if read.required] if store.origin.kind != "files" else []
     failed_reads = tuple(find_unread(store, reads))
     came = any(_only_counts(sent_step.kind) and sent_step.answers[0].allowed for sent_step in outcome.sent)
     come = came or any(reach.pods for reach in reaches)
-    short = any(reach.pods < reach.wanted for reach in reaches) or bool(refused)
+    short = any(reach.short for reach in reaches) or bool(refused)
     word = "admitted" if not short else "partly" if come else "refused"
     outcome_word = f"{word}{AS_FAR_AS_SEEN}" if failed_reads and not short else word
     return CombinedAnswer(
@@ -270,18 +298,39 @@ def evaluate_together(store: Store, files: Files, server: Server, *, in_turn: bo
         failed_reads,
         complete=not failed_reads,
         exhaustive=exhaustive,
+        unchanged=not short and not failed_reads and is_unchanged(bare, files, server),
     )
+
+
+def is_unchanged(store: Store, files: Files, server: Server) -> bool:
+    """Return whether a store without the files holds all their objects already, as they are written there."""
+    return bool(files.steps) and all(_is_stored(store, placed_step, server) for placed_step in files.steps)
+
+
+def _is_stored(store: Store, placed_step: PlacedStep, server: Server) -> bool:
+    kind, name = key_of_step(placed_step.step)
+    known, stored = BY_KIND.get(kind), store.get(kind, name, placed_step.namespace)
+    if known is None or stored is None or kind == "Pod" or kind in KINDS:
+        return False
+    before = raw_of(stored)
+    after = apply_step(placed_step.step, before)
+    if kind not in WORKLOADS:
+        return bool(getattr(stored, "spec", None) == getattr(decode_object(after, known.struct), "spec", None))
+    if template_key(template_raw(before)) != template_key(template_raw(after)):
+        return False
+    return initial_state(before, 0, server) == initial_state(after, 0, server)
 
 
 def find_refused_objects(store: Store, files: Files, server: Server) -> CombinedAnswer | None:
     """Return what the server refuses of files that are not evaluated together: edits of what is there, and policies
-    that it does not store as they are written; None if it takes all of them.
+    that it does not store as they are written; None if it takes all of them and any of them changes something.
     """
     bare = without_files(store)
     steps = [placed_step for placed_step in files.steps if _is_edit_or_policy(bare, placed_step)]
     refused = _refused_objects(simulate_steps(bare, steps, server, files.spaces)) if steps else ()
     if not refused:
-        return None
+        same = is_unchanged(bare, files, server)
+        return CombinedAnswer(ObjectRef("Files", store.origin.name), "admitted", (), unchanged=True) if same else None
     outcome = "refused" if len(refused) == len(files.steps) else "partly"
     return CombinedAnswer(ObjectRef("Files", store.origin.name), outcome, (), (), refused)
 
@@ -370,8 +419,11 @@ def _find_reaches(
         pods = _as_wanted(reached.pods, reached.wanted, reached.behind)
         maximum = max((_pods(other, key) for other in usual), default=pods) if key[0] != "Pod" else 1
         messages = tuple(dict.fromkeys(text for refused in reached.refused for text in refused.messages))
+        wanted_count = _count_wanted_pods(reached)
+        # What the controller waits for is neither refused nor short of room.
+        waits = pods < wanted_count and reached.ready < reached.pods and not messages and not reached.behind
         yield (
-            ReachablePods(ref, _count_wanted_pods(reached), pods, max(maximum, pods), messages, reached.behind),
+            ReachablePods(ref, wanted_count, pods, max(maximum, pods), messages, reached.behind, waits),
             reached,
         )
 
@@ -413,8 +465,10 @@ def _quota_shortages(outcome: ChangeOutcome, space: str) -> Iterator[QuotaLack]:
 
 
 def _count_missing_pods(workload_end: FinalWorkload | None) -> int:
-    """Return the pods that a workload lacks; of a rollout that stalls with all its pods the next one."""
-    if workload_end is None:
+    """Return the pods that a workload lacks; of a rollout that stalls with all its pods the next one, if that is
+    refused.
+    """
+    if workload_end is None or (workload_end.behind and not workload_end.refused):
         return 0
     return max(bool(workload_end.behind), _count_wanted_pods(workload_end) - workload_end.pods)
 

@@ -7,14 +7,11 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from kubectl_kres.capsule.replay.world import PoolWorld as Pools
-from kubectl_kres.capsule.reports.common.claim_state import HELD, claim_standing_of
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.changes.created_pods import PodsOfChange, SideOfSpace, merged_pods, pods_of_space
 from kubectl_kres.reports.changes.report import (
     ChangeReport,
-    ClaimChange,
     Count,
     Effect,
     NextPod,
@@ -24,15 +21,16 @@ from kubectl_kres.reports.changes.report import (
     StepResult,
     WorkloadChange,
 )
+from kubectl_kres.reports.changes.system import claim_changes, step_parts
 from kubectl_kres.reports.common.explanation import Autoscaled, Shortfall
+from kubectl_kres.reports.common.system_parts import hold
 from kubectl_kres.simulate import next_rollout
-from kubectl_kres.simulate.change import Apply, key_of_step
-from kubectl_kres.simulate.cluster import ChangeOutcome, ClusterChange, ClusterStates, PlacedStep, SentStep
+from kubectl_kres.simulate.change import Apply, PlacedStep, key_of_step
+from kubectl_kres.simulate.cluster import ChangeOutcome, ClusterChange, ClusterStates, SentStep, Worlds
 from kubectl_kres.simulate.final_states import FinalState, FinalWorkload
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import Key
-from kubectl_kres.vpa.reports.updater_run import BAD, eviction_of
 
 _ORDER = {"worse": 0, "better": 1, "other": 2}
 
@@ -84,8 +82,8 @@ def report_with_pods(outcome: ChangeOutcome, steps: Iterable[PlacedStep], rollou
     """Return the report with the pods that are created and deleted. ``steps``: their rollouts count as well."""
     before, after = outcome.before, outcome.after
     sides = ((space, before, after) for space in sorted({*before.spaces, *after.spaces}))
-    change = _build_change_report(sides, before.pools, after.pools, rollouts, touched=_objects_of(steps))
-    notes = _random_notes(outcome.several)
+    change = _build_change_report(sides, before.worlds, after.worlds, rollouts, touched=_objects_of(steps))
+    notes = _random_notes(outcome.choices)
     return _with_steps(
         change, outcome.sent, [*notes, *outcome.gaps, *outcome.expected_values], computed=not outcome.gaps
     )
@@ -94,27 +92,26 @@ def report_with_pods(outcome: ChangeOutcome, steps: Iterable[PlacedStep], rollou
 def report_of(course: ClusterChange, rollouts: Rollouts = _ONE) -> ChangeWithPods:
     """Return what the steps of a change do, found namespace by namespace, so that one is held at a time."""
     objects = _objects_of(course.steps, Apply), _objects_of(course.steps)
-    change = _build_change_report(course, course.pools_before, course.pools, rollouts, *objects)
-    notes = [*_random_notes(course.several), *change.report.notes, *course.gaps, *course.expected_values]
+    change = _build_change_report(course, course.worlds_before, course.worlds, rollouts, *objects)
+    notes = [*_random_notes(course.choices), *change.report.notes, *course.gaps, *course.expected_values]
     return _with_steps(change, course.sent_steps, notes, computed=not course.gaps)
 
 
-def _random_notes(several: int) -> list[str]:
-    if several <= 1:
-        return []
-    return [f"Capsule chooses among equals at random: this is one of {several} outcomes"]
+def _random_notes(choices: Mapping[str, int]) -> list[str]:
+    return [
+        f"{title} chooses among equals at random: this is one of {ways} outcomes"
+        for title, ways in choices.items()
+        if ways > 1
+    ]
 
 
 def _with_steps(
     change: ChangeWithPods, sent: Iterable[SentStep], notes: Iterable[str], *, computed: bool
 ) -> ChangeWithPods:
-    """Return the change with what became of its steps. It is worse where an updater evicts without an end, or where
-    the pods that come instead are refused.
-    """
+    """Return the change with what became of its steps. It is worse where pods are lost by one of a system's own."""
     steps = _with_messages(map(_step, sent), change.report.workloads)
     change_report = replace(change.report, steps=steps, notes=tuple(notes), computed=computed)
-    results = [step.eviction.result for step in steps if step.eviction is not None]
-    if any(result in BAD for result in results):
+    if any(part.is_worse for step in steps for part in step.parts.values()):
         change_report = replace(change_report, outcome="worse")
     return change._replace(report=change_report)
 
@@ -123,7 +120,7 @@ def compare_sides(before: ClusterStates, after: ClusterStates, rollouts: Rollout
     """Return the report of the differences between two sides."""
     spaces = sorted({*before.spaces, *after.spaces})
     return _build_change_report(
-        ((space, before, after) for space in spaces), before.pools, after.pools, rollouts
+        ((space, before, after) for space in spaces), before.worlds, after.worlds, rollouts
     ).report
 
 
@@ -138,8 +135,8 @@ def _objects_of(steps: Iterable[PlacedStep], of_kind: type[Any] = object) -> dic
 
 def _build_change_report(
     sides: Iterable[tuple[str, ClusterStates, ClusterStates]],
-    pools_before: Pools,
-    pools: Pools,
+    worlds_before: Worlds,
+    worlds: Worlds,
     rollouts: Rollouts,
     rolled: Mapping[str, Collection[Key]] = _NOTHING,
     touched: Mapping[str, Collection[Key]] = _NOTHING,
@@ -162,19 +159,19 @@ def _build_change_report(
         if space in after.spaces:
             final_states *= max(1, after.spaces[space][1].usual)
             exhaustive = exhaustive and after.spaces[space][1].complete
-        was, now = _of_side(before, space, states[0], old), _of_side(after, space, states[1], new)
+        was, now = _workloads_of_side(before, space, states[0], old), _workloads_of_side(after, space, states[1], new)
         _ask_rollouts(space, (before, after), states, (was, now), rollouts, rolled.get(space, ()))
         changed = list(_workloads(space, was, now))
         notes += _unseen_rollouts(space, now, rolled.get(space, ()), {change.subject for change in changed})
-        worlds = _first_side(before, space, states[0]), _first_side(after, space, states[1])
+        first_states = _first_side(before, space, states[0]), _first_side(after, space, states[1])
         stored = {
             key: workload.next.stored[0] for key, workload in now.items() if workload.next and workload.next.stored
         }
-        pods.append(pods_of_space(space, changed, worlds, stored, touched.get(space, ())))
+        pods.append(pods_of_space(space, changed, first_states, stored, touched.get(space, ())))
         unasked = after.spaces[space][0].tables.unasked if space in after.spaces else set()
         workloads += (_downgrade_effect(change, unasked) for change in changed)
         quotas += _quotas(space, old, new)
-    claims = tuple(_claims(pools_before, pools))
+    claims = tuple(claim_changes(worlds_before, worlds))
     workloads.sort(key=_change_sort_key)
     quotas.sort(key=lambda change: change.quota.namespace)
     effects: set[Effect] = {item.effect for item in workloads}
@@ -205,10 +202,11 @@ def _with_messages(steps: Iterable[StepResult], workloads: Iterable[WorkloadChan
 
 
 def _with_message(step: StepResult, change: WorkloadChange | None) -> StepResult:
-    if step.eviction is None or not step.eviction.missing or change is None:
+    if not step.parts or change is None:
         return step
     texts = change.refusals or ((change.next_after.message,) if change.next_after is not None else ())
-    return replace(step, eviction=replace(step.eviction, message=next(iter(texts), "")))
+    message = next(iter(texts), "")
+    return replace(step, parts={key: part.with_refusal(message) for key, part in step.parts.items()})
 
 
 def _step(sent_step: SentStep) -> StepResult:
@@ -218,7 +216,7 @@ def _step(sent_step: SentStep) -> StepResult:
     ref = ObjectRef(sent_step.kind, sent_step.name, sent_step.namespace)
     return StepResult(
         sent_step.number, sent_step.what, ref, first.allowed, first.code, first.message, others, first.warnings,
-        sent_step.label, next((done.target for done in first.passes), ""), eviction_of(sent_step.answers),
+        sent_step.label, next((done.target for done in first.passes), ""), hold(*step_parts(sent_step.answers)),
     )  # fmt: skip
 
 
@@ -233,7 +231,7 @@ def _count_missing_pods(count: Count | None) -> int:
     return max(0, count.wanted - count.pods) if count is not None else 0
 
 
-def _of_side(
+def _workloads_of_side(
     side: ClusterStates, space: str, states: Iterable[State], final_states: Iterable[FinalState]
 ) -> dict[Key, _Workload]:
     """Return the workloads of one side, without their next rollouts."""
@@ -322,7 +320,7 @@ def _unseen_rollouts(
         ref = ObjectRef(*key, space)
         rollout = _rollout(ref, workloads[key]) if key in workloads and ref not in texts else None
         if rollout is not None:
-            progress_text = f"stalls at {rollout.updated} of {rollout.of} updated"
+            progress_text = f"stalls at {rollout.updated} of {rollout.wanted} updated"
             yield f"if the file changes what is not read of {ref} in {space}, such as env, its rollout {progress_text}"
 
 
@@ -518,39 +516,3 @@ def _range(amount: _Amount | None) -> str:
     if amount is None or amount.used is None:
         return ""
     return str(amount.used) if amount.used == amount.most else f"{amount.used} to {amount.most}"
-
-
-def _claims(before: Pools, after: Pools) -> Iterator[ClaimChange]:
-    keys = {key for key in (*before.claims, *after.claims) if not _is_unchanged_claim(before, after, key)}
-    for key in sorted(keys):
-        previous, now = _claim_state(before, key), _claim_state(after, key)
-        if previous == now:
-            continue
-        claim = after.claims.get(key) or before.claims[key]
-        effect: Effect = "other"
-        if previous in HELD and now not in HELD and now:
-            effect = "worse"
-        elif now in HELD and previous not in HELD:
-            effect = "better"
-        elif not previous and now not in HELD:
-            effect = "worse"
-        status = claim.status.pool
-        pool = status.name if status is not None else claim.spec.pool
-        yield ClaimChange(ObjectRef("ResourcePoolClaim", key[1], key[0]), effect, pool, previous, now)
-
-
-def _is_unchanged_claim(before: Pools, after: Pools, key: tuple[str, str]) -> bool:
-    """Return whether neither a claim nor its pool was touched, so that nothing has to be compared."""
-    claim = after.claims.get(key)
-    if claim is None or claim is not before.claims.get(key):
-        return False
-    named = claim.status.pool.name if claim.status.pool is not None else claim.spec.pool
-    return before.pools.get(named) is after.pools.get(named)
-
-
-def _claim_state(pools: Pools, key: tuple[str, str]) -> str:
-    claim = pools.claims.get(key)
-    if claim is None:
-        return ""
-    named = claim.status.pool.name if claim.status.pool is not None else claim.spec.pool
-    return claim_standing_of(claim, pools.pools.get(named)).state

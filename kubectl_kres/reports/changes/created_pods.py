@@ -90,7 +90,7 @@ def pods_of_space(
         whole = after is not None and key in after.complete
         patched = bool(raw) and bool(old) and not whole and template_raw(raw) != template_raw(old)
         rolled = _rolled(key, worlds, patched=patched) if key in touched else None
-        if change is not None and change.before is not None and change.before.most and not _pods_left(change):
+        if change is not None and change.before is not None and change.before.best and not _pods_left(change):
             gone.append(GonePods(ref, mapping(mapping(old, "spec"), "selector")))
         elif more or rolled is not None:
             selector = mapping(mapping(raw, "spec"), "selector")
@@ -99,7 +99,7 @@ def pods_of_space(
 
 
 def _pods_left(change: WorkloadChange) -> int:
-    return change.after.most if change.after is not None else 0
+    return change.after.best if change.after is not None else 0
 
 
 def _count_new_pods(change: WorkloadChange | None) -> int:

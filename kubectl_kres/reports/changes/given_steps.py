@@ -6,55 +6,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_kres.admission.quota.quota_admission import resource_of
-from kubectl_kres.model.admission_objects import AdmissionPolicy
+from kubectl_kres.model.admission_objects import WEBHOOKS
 from kubectl_kres.model.kinds import BY_KIND, Kind, served_kind_name
-from kubectl_kres.model.objects import ObjectRef, OwnerReference, Raw, decode_object, mapping
+from kubectl_kres.model.objects import ObjectRef, OwnerReference, Raw, mapping
 from kubectl_kres.model.pod_places import is_followed, is_of_others, is_suspended, makes_none, may_make_pods, parts_of
-from kubectl_kres.model.tekton_config import CONFIG_NAMES
-from kubectl_kres.policies.reports import deciding_needs, parameter_needs
+from kubectl_kres.model.workload_kinds import MADE_BY, POD_MAKERS
+from kubectl_kres.reports.changes.system import next_pod_makers, system_needs, systems
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import FailedRead
-from kubectl_kres.reports.common.system import AboutPolicies
 from kubectl_kres.reports.pod.preflight import namespace_refusal
-from kubectl_kres.simulate.change import Apply, Delete, Evict, Step, key_of_step
+from kubectl_kres.simulate.change import Apply, Delete, Step, key_of_step
 from kubectl_kres.simulate.live import IN_NAMESPACE, OF_CLUSTER, raw_of
 from kubectl_kres.simulate.plugins import POLICIES, Parameters, parameters_of
-from kubectl_kres.simulate.state import AUTOSCALER, BUDGET, CONTROLLED
+from kubectl_kres.simulate.state import CONTROLLED
+from kubectl_kres.simulate.system import kept_kinds
 from kubectl_kres.store.parameters import parameter_need
 from kubectl_kres.store.store import ReadRequest, Store
-from kubectl_kres.vpa.model import WEBHOOK
-from kubectl_kres.vpa.registration import is_registered
-from kubectl_kres.vpa.reports import reads as autoscaler_reads
 
-#: Before a chart's workloads come what bounds them and what they refer to, as kubectl and Helm order kinds.
-FIRST = (
+_ORDER = (
     "Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "DeviceClass", "ResourceClaimTemplate", *POLICIES,
-    "ResourcePool", "ResourcePoolClaim",
-    "ResourceQuota", "LimitRange", "PersistentVolumeClaim", "Service", AUTOSCALER, "Pod", "ReplicaSet", "Deployment",
-    "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController", "HorizontalPodAutoscaler",
+    "ResourceQuota", "LimitRange", "PersistentVolumeClaim", "Service", "Pod", *POD_MAKERS, "HorizontalPodAutoscaler",
 )  # fmt: skip
 #: Kinds whose objects controllers make, too.
-MADE = frozenset({"Pod", "ReplicaSet", "Job"})
-#: What decides about Tekton's next runs.
-_OF_TEKTON = frozenset({"Task", "StepAction"})
-#: What is said of objects that decide about pods, or make some, in a way that is not computed.
-_NOT_FOLLOWED = {
-    **dict.fromkeys(("TaskRun", "PipelineRun"), "what becomes of the pods of a {} is not simulated"),
-    "Pipeline": "what changes for the runs of a {} is not simulated",
-    **dict.fromkeys(
-        ("Tenant", "GlobalResourceQuota", "CustomQuota", "GlobalCustomQuota"),
-        "what Capsule makes of a {} is not simulated",
-    ),
-    **dict.fromkeys(
-        ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"), "what webhooks of a {} say is not known"
-    ),
-}
+MADE = frozenset({"Pod", *MADE_BY})
 #: API groups of which every kind is in our table, or makes no pods.
 _KNOWN_GROUPS: Mapping[str, frozenset[str]] = {
     "apps": frozenset({"ControllerRevision"}),
@@ -97,6 +78,28 @@ class GivenStep(Struct, frozen=True):
     label: str
 
 
+@cache
+def application_order() -> tuple[str, ...]:
+    """Return the kinds in the order in which they are applied.
+
+    Before a chart's workloads come what bounds them and what they refer to, as kubectl and Helm order kinds.
+    """
+    before: dict[str, list[str]] = {}
+    for system in systems():
+        for kind, following in system.applied_before.items():
+            before.setdefault(following, []).append(kind)
+    return tuple(each for kind in _ORDER for each in (*before.get(kind, ()), kind))
+
+
+@cache
+def _not_followed() -> Mapping[str, str]:
+    """Return by kind what is said of objects that decide about pods, or make some, in a way that is not computed."""
+    return {
+        **dict.fromkeys(WEBHOOKS, "what webhooks of a {} say is not known"),
+        **{kind: text for system in systems() for kind, text in system.not_followed.items()},
+    }
+
+
 def is_helm_test(raw: Raw) -> bool:
     """Return whether an object is there for ``helm test``, so that no release makes it."""
     hooks = str(mapping(mapping(raw, "metadata"), "annotations").get(_HOOK) or "")
@@ -134,17 +137,17 @@ def split_followed_steps(
             continue
         if parameters.is_parameter_step(item.step):
             space = (space or default) if item.kind is None or item.kind.namespaced else ""
-            text = _of_parameter(item, parameters, store, space)
+            text = _unknown_of_parameter(item, parameters, store, space)
             is_carried = not text
         elif kind in of_policies and (isinstance(item.step, Apply) or item.kind is not None):
             text = "policies that take parameters from it are judged by what it was before"
         elif not isinstance(item.step, Apply):
-            text = _of_named(item, store)
+            text = _unknown_of_named_object(item, store)
             is_carried = not text
         else:
-            text = _of_made(item, store, default) or _of_object(item, store)
+            text = _unknown_of_made_object(item, store, default) or _unknown_of_its_pods(item, store)
             unknown = (item.kind is None and kind in BY_KIND) or _is_running(item, store)
-            is_carried = not (unknown or _of_made(item, store, default))
+            is_carried = not (unknown or _unknown_of_made_object(item, store, default))
         if text:
             failed_reads.append(FailedRead(kind, "failed", space, name, text))
         if is_carried:
@@ -187,7 +190,7 @@ def _no_namespace(item: GivenStep, store: Store, default: str, new: Container[st
     return refusal.message if refusal is not None else ""
 
 
-def _of_parameter(item: GivenStep, parameters: Parameters, store: Store, space: str) -> str:
+def _unknown_of_parameter(item: GivenStep, parameters: Parameters, store: Store, space: str) -> str:
     """Return why it is not known what a step about a parameter leaves; empty where it is."""
     kind, name = key_of_step(item.step)
     if item.kind is None:
@@ -199,12 +202,12 @@ def _of_parameter(item: GivenStep, parameters: Parameters, store: Store, space: 
     return "" if present or store.covered(read).is_known else "policies take parameters from it, and it is not read"
 
 
-def _of_named(item: GivenStep, store: Store) -> str:
+def _unknown_of_named_object(item: GivenStep, store: Store) -> str:
     """Return why it is not known what a step does that names an object; empty where it is, or where there is none."""
     kind, name = key_of_step(item.step)
-    is_known = kind in FIRST or kind in _OF_TEKTON or (kind == "ConfigMap" and name in CONFIG_NAMES)
+    is_known = kind in application_order() or any(maker.defines(kind, name) for maker in next_pod_makers())
     if not is_known or (kind == "Pod" and not isinstance(item.step, Delete)):
-        return _NOT_FOLLOWED.get(kind, "what a change of a {} leads to is not simulated").format(kind)
+        return _not_followed().get(kind, "what a change of a {} leads to is not simulated").format(kind)
     for pod in store.all("Pod", item.namespace or None) if (kind, Delete) == ("Pod", type(item.step)) else ():
         owner = controller_of(pod)
         if pod.metadata.name != name or owner is None:
@@ -216,7 +219,7 @@ def _of_named(item: GivenStep, store: Store) -> str:
     return ""
 
 
-def _of_made(item: GivenStep, store: Store, default: str) -> str:
+def _unknown_of_made_object(item: GivenStep, store: Store, default: str) -> str:
     """Return what is not known of an object in a file that is there already, where a controller made it or it is a pod.
 
     Empty of all else.
@@ -235,11 +238,11 @@ def controller_of(item: Any) -> OwnerReference | None:
     return next((owner for owner in owners if owner.controller), None)
 
 
-def _of_object(item: GivenStep, store: Store) -> str:
+def _unknown_of_its_pods(item: GivenStep, store: Store) -> str:
     """Return what of the pods of an object is not known; empty where all is, or where it makes none."""
     step = item.step
     kind, _ = key_of_step(step)
-    if not isinstance(step, Apply) or (item.kind is not None and kind in FIRST):
+    if not isinstance(step, Apply) or (item.kind is not None and kind in application_order()):
         return ""
     group = str(step.object.get("apiVersion") or "").rpartition("/")[0]
     if _is_running(item, store):
@@ -250,8 +253,8 @@ def _of_object(item: GivenStep, store: Store) -> str:
         most = mapping(step.object, "spec").get("parallelism")
         bound = f" (at most {most})" if isinstance(most, int) and group == "argoproj.io" else ""
         return f"how many pods of a {kind} run at once{bound} is not known: each template is judged alone"
-    if item.kind is not None and kind in _NOT_FOLLOWED:
-        return _NOT_FOLLOWED[kind].format(kind)
+    if item.kind is not None and kind in _not_followed():
+        return _not_followed()[kind].format(kind)
     if parts_of(step.object) is not None:
         return f"what becomes of the pods of a {kind} is not simulated"
     if item.kind is None and may_make_pods(group, kind):
@@ -265,24 +268,8 @@ def _is_running(item: GivenStep, store: Store) -> bool:
         return False
     name = key_of_step(item.step)[1]
     key = (served_kind_name(str(item.step.object.get("kind"))), name)
-    kinds = ("Pod", "Job", "StatefulSet", "ReplicaSet", "ReplicationController")
-    made = (stored for kind in kinds for stored in store.all(kind, item.namespace or None))
+    made = (stored for kind in ("Pod", *POD_MAKERS) for stored in store.all(kind, item.namespace or None))
     return any((owner.kind, owner.name) == key for stored in made for owner in stored.metadata.owner_references or ())
-
-
-def autoscaler_remarks(steps: Sequence[GivenStep], store: Store, default: str) -> Iterator[str]:
-    """Yield what is said of vertical autoscalers of a change: where their values come from, or why none come."""
-    for item in steps:
-        kind, name = key_of_step(item.step)
-        if kind != AUTOSCALER or not isinstance(item.step, Apply):
-            continue
-        stored = store.get(kind, name, item.namespace or default)
-        if item.step.object.get("status"):
-            yield f"{kind} {name}: the status of the file is taken for what its recommender comes to"
-        elif stored is None or stored.status.recommendation is None:
-            yield f"{kind} {name} has no recommendation yet: pods come as their template says"
-        if is_registered(store) is False:
-            yield f"{kind} {name}: webhook {WEBHOOK} is not registered, so that pods come without what it recommends"
 
 
 def remarks(steps: Sequence[GivenStep]) -> Iterator[str]:
@@ -313,8 +300,7 @@ def ignored_enforcement(store: Store, spaces: Iterable[str]) -> Iterator[str]:
 
 
 #: Without these it is not known who is hurt.
-_REQUIRED = frozenset({"LimitRange", "ResourceQuota", "Deployment", "ReplicaSet", "StatefulSet", "Job", "Pod"})
-_POOLED = ("Namespace", "ResourcePool", "ResourcePoolClaim", "ResourceQuota")
+_REQUIRED = frozenset({"LimitRange", "ResourceQuota", "Pod", *POD_MAKERS})
 
 
 def namespace_needs(spaces: Iterable[str]) -> Iterator[ReadRequest]:
@@ -338,50 +324,19 @@ def taking_needs(spaces: Iterable[str]) -> Iterator[ReadRequest]:
 
 
 def plugin_needs(store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step, str]] = ()) -> Iterator[ReadRequest]:
-    """Yield what else decides about pods: labels of namespaces, and policies where something binds them, so that it is
-    asked again after the first reading. ``steps``: with their namespaces; policies and parameters among them.
-    ControllerRevisions where a quota counts them.
+    """Yield what else decides about pods, as far as that is known by now, so that it is asked again after each reading.
+
+    ``steps``: with their namespaces. ControllerRevisions where a quota counts them.
     """
+    spaces = tuple(spaces)
     quotas = [{"spec": {"hard": quota.spec.hard}} for quota in store.all("ResourceQuota")]
     changes = (getattr(step, "object", getattr(step, "patch", {})) for step, _ in steps)
     if any("count/controllerrevisions.apps" in mapping(mapping(raw, "spec"), "hard") for raw in (*quotas, *changes)):
         yield from (ReadRequest("ControllerRevision", space, required=False) for space in dict.fromkeys(spaces))
-    for read in deciding_needs(store):
-        if read.kind in POLICIES:
-            yield read
-    yield from autoscaler_needs(store, spaces, steps)
-    if store.origin.kind != "cluster":
-        return
-    own_objects = [step.object for step, _ in steps if isinstance(step, Apply) and step.object.get("kind") in POLICIES]
-    more = [decode_object(raw, AdmissionPolicy) for raw in own_objects]
-    for space in filter(None, dict.fromkeys([*spaces, *(space for _, space in steps)])):
-        yield ReadRequest("Namespace", name=space, required=False)
-        yield from parameter_needs(store, space, more)
-    parameters = parameters_of([*(raw_of(item) for kind in POLICIES for item in store.all(kind)), *own_objects])
-    for step, space in steps:
-        if parameters.is_parameter_step(step):
-            kind, name = key_of_step(step)
-            yield parameter_need(parameters.versions[kind], kind, space, {"name": name})
+    yield from system_needs(store, spaces, steps)
 
 
-def autoscaler_needs(
-    store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step, str]] = ()
-) -> Iterator[ReadRequest]:
-    """Yield the reads of vertical autoscalers, where their webhook is registered or a step is about one; all at once
-    where all else was.
-    """
-    is_meant = any(key_of_step(step)[0] == AUTOSCALER for step, _ in steps)
-    evicts = any(isinstance(step, Evict) for step, _ in steps)
-    all_at_once = any(not read.namespace for read in store.reads_of_kind("LimitRange"))
-    for space in [""] if all_at_once else filter(None, dict.fromkeys(spaces)):
-        yield from autoscaler_reads(store, AboutPolicies(space)) or ()
-        if is_meant and store.origin.kind == "cluster":
-            yield ReadRequest(AUTOSCALER, space, required=False)
-        if evicts and store.origin.kind == "cluster":
-            yield ReadRequest(BUDGET, space, required=False)
-
-
-def pool_needs() -> Iterator[ReadRequest]:
-    """Yield the reads for steps about pools, claims and namespaces."""
-    for kind in _POOLED:
+def cluster_needs() -> Iterator[ReadRequest]:
+    """Yield the reads for steps about namespaces and what systems keep: quotas of any namespace may change."""
+    for kind in ("Namespace", *kept_kinds(), "ResourceQuota"):
         yield ReadRequest(kind)

@@ -21,8 +21,7 @@ from kubectl_kres.reports.scheduling.report import CheckedPod, SchedulingInput, 
 from kubectl_kres.scheduling.node_info import NodeInfo, SchedulingCluster, UncomputedFilter, changed_node
 from kubectl_kres.scheduling.profile import Filters, prepare_filters
 from kubectl_kres.scheduling.selectors import matches, read_selector
-from kubectl_kres.simulate.change import Patch, key_of_step, strategic_merge
-from kubectl_kres.simulate.cluster import PlacedStep
+from kubectl_kres.simulate.change import Patch, PlacedStep, key_of_step, strategic_merge
 from kubectl_kres.store.store import ReadRequest, Store
 
 #: So many templates of a namespace are read by name; more of them as a list.
@@ -74,7 +73,7 @@ def with_nodes(
         return report
     reason, failed_reads = _node_read_problem(store)
     if reason:
-        return replace(report, notes=(*report.notes, f"{_UNKNOWN}{reason}"), unseen=(*report.unseen, *failed_reads))
+        return replace(report, notes=(*report.notes, f"{_UNKNOWN}{reason}"), unread=(*report.unread, *failed_reads))
     placing = _Placing(store, minor)
     for gone in pods.removed:
         placing.release_pods(gone.ref, gone.selector)
@@ -208,7 +207,7 @@ class _Placing:
         lacks = answer.fits is not None and not answer.at_least and answer.fits < wanted_count
         if answer.fits and lacks:
             first = self._check(created, new, missing)
-        effect: Effect = "worse" if lacks and not first.report.open else "other"
+        effect: Effect = "worse" if lacks and not first.report.undecided else "other"
         return NodesForChange(
             created.ref,
             effect,

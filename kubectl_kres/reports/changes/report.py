@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import ClassVar, Literal, Self
+
+import msgspec
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.explanation import Autoscaled, FailedRead
-from kubectl_kres.reports.common.parts import NodeReport, Record
-from kubectl_kres.vpa.reports.updater_run import Eviction
+from kubectl_kres.reports.common.nodes import NodeReport
+from kubectl_kres.reports.common.record import HOLDER, Record
+from kubectl_kres.reports.common.system_parts import Parts, SystemPart
 
 #: worse: something that ran or would come does no longer. better: something comes that did not. other: next pods get
 #: other values, or it is not certain which way it goes.
 Effect = Literal["worse", "better", "other"]
 
 
+class StepPart(SystemPart, frozen=True):
+    """What a system says of a step of its own."""
+
+    PLACE: ClassVar[str] = "steps"
+
+    @property
+    def is_worse(self) -> bool:
+        """Return whether pods are lost by it."""
+        return False
+
+    def with_refusal(self, message: str) -> Self:
+        """Return it with the server's words to pods that are missing afterwards."""
+        del message
+        return self
+
+
 class StepResult(Record, frozen=True):
     """The API server's answer to one step. ``others``: other possible answers. ``label``: where the step was written.
 
-    ``eviction``: of an updater what came of it, with the ``target``, kind and name, whose pods it evicts.
+    ``parts``: what a system says of it, as of an updater what came of it, with the ``target``, kind and name, whose
+    pods it evicts.
     """
 
     number: int
@@ -31,17 +51,17 @@ class StepResult(Record, frozen=True):
     warnings: tuple[str, ...] = ()
     label: str = ""
     target: str = ""
-    eviction: Eviction | None = None
+    parts: Parts = msgspec.field(default_factory=dict, name=f"{HOLDER}steps")
 
 
 class Count(Record, frozen=True):
-    """The pods of a workload once the controllers have finished: ``wanted``, and how many exist. ``most`` differs where
+    """The pods of a workload once the controllers have finished: ``wanted``, and how many exist. ``best`` differs where
     a race decides.
     """
 
     wanted: int
     pods: int
-    most: int
+    best: int
 
 
 class NextPod(Record, frozen=True):
@@ -64,16 +84,16 @@ class Resized(Record, frozen=True):
 
 
 class NextRollout(Record, frozen=True):
-    """A rollout of the present template that does not complete: it ends with ``updated`` new pods of ``of``.
+    """A rollout of the present template that does not complete: it ends with ``updated`` new pods of ``wanted``.
 
-    ``most``: with more luck in the race for room. ``beside``: workloads whose rollouts are under way meanwhile.
+    ``best``: with more luck in the race for room. ``concurrent``: workloads whose rollouts are under way meanwhile.
     ``message``: the server's words of a refusal.
     """
 
     updated: int
-    most: int
-    of: int
-    beside: tuple[ObjectRef, ...] = ()
+    best: int
+    wanted: int
+    concurrent: tuple[ObjectRef, ...] = ()
     message: str = ""
 
 
@@ -106,7 +126,7 @@ class WorkloadChange(Record, frozen=True):
 
 
 class QuotaChange(Record, frozen=True):
-    """One resource of a quota that changes. ``most``: use where a race decides. ``over``: used is more than hard."""
+    """One resource of a quota that changes. ``most``: use where a race decides. ``over_by``: used is more than hard."""
 
     quota: ObjectRef
     resource: str
@@ -115,7 +135,7 @@ class QuotaChange(Record, frozen=True):
     hard_after: str = ""
     used_before: str = ""
     used_after: str = ""
-    over: str = ""
+    over_by: str = ""
 
 
 class ClaimChange(Record, frozen=True):
@@ -171,7 +191,7 @@ class ChangeReport(Record, frozen=True):
     exhaustive: bool = True
     computed: bool = True
     notes: tuple[str, ...] = ()
-    unseen: tuple[FailedRead, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     complete: bool = True
 
     @property

@@ -13,17 +13,18 @@ from typing import Literal
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Outcome, Server
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.versions import CHANGES, changes_between
 from kubectl_kres.admission.quota.usage_drift import recount
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, find_unread
-from kubectl_kres.reports.common.parts import Record
+from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject
+from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.reports.pod.resource_view import values_of
 from kubectl_kres.reports.quota.usage_tree import objects_of, read_whole
-from kubectl_kres.store.store import ReadRequest, Store
+from kubectl_kres.store.store import Store
 
 Effect = Literal["refused", "admitted", "class", "values", "quota", "message"]
 #: The worst first: pods that are lost, then what is counted or stored otherwise, last what gets better.
@@ -31,7 +32,7 @@ ORDER: tuple[Effect, ...] = ("refused", "quota", "class", "values", "message", "
 
 
 class UpgradeChange(Record, frozen=True):
-    """One object with another answer. ``before``, ``after``: the answers in words; ``why``: names of changes.
+    """One object with another answer. ``before``, ``after``: the answers in words; ``reasons``: names of changes.
 
     ``effect``: what is different about it: it is refused, a quota counts differently, its pods get another QoS class,
     other values, another message, or are admitted now. ``values``: path, then what is stored before and after.
@@ -42,7 +43,7 @@ class UpgradeChange(Record, frozen=True):
     before: str
     after: str
     values: tuple[tuple[str, str, str], ...] = ()
-    why: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
 
     @property
     def is_worse(self) -> bool:
@@ -65,7 +66,7 @@ class UpgradeReport(Record, frozen=True):
     policies: tuple[UpgradeChange, ...] = ()
     elsewhere: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    unseen: tuple[FailedRead, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     complete: bool = True
 
     @property
@@ -110,21 +111,19 @@ def report_of(
     old: Server,
     new: Server,
     notes: Sequence[str],
-    reads: Iterable[ReadRequest],
-    store: Store,
+    unread: tuple[FailedRead, ...],
 ) -> UpgradeReport:
-    """Return the report of all namespaces together. ``reads``: the reads without which it is incomplete."""
+    """Return the report of all namespaces together."""
     listed = list(spaces)
     workloads = _worst_first(change for space in listed for change in space.workloads)
     quotas = _worst_first(change for space in listed for change in space.quotas)
     policies = _worst_first({change.subject: change for space in listed for change in space.policies}.values())
-    shown = {name for change in (*workloads, *quotas, *policies) for name in change.why}
+    shown = {name for change in (*workloads, *quotas, *policies) for name in change.reasons}
     pair = sorted((old.version, new.version))
     elsewhere = tuple(name for name, _ in changes_between(*pair) if name not in shown)
-    failed_reads = tuple(find_unread(store, reads))
     return UpgradeReport(
         _format_version(old), _format_version(new), sum(space.looked_at for space in listed), workloads, quotas,
-        policies, elsewhere, tuple(notes), failed_reads, not any(item.required for item in failed_reads),
+        policies, elsewhere, tuple(notes), unread, not any(item.required for item in unread),
     )  # fmt: skip
 
 

@@ -1,15 +1,13 @@
-"""The findings of a context, with those that an annotation of the object exempts.
+"""The findings of a context, with those that an annotation of the object exempts, and the selection of rules by code.
 
-All rules, by their codes, and the selection of rules by code or by the beginning of a code.
-
-A rule is added to the module of its topic, and to its ``RULES``.
+A rule is added to the module of its topic, and to its ``RULES``; one about a system to the system's ``checks``.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from importlib import import_module
+from itertools import chain
 from shlex import quote
 from typing import Any, Final
 
@@ -18,24 +16,22 @@ from msgspec import structs
 from kubectl_kres.errors import UsageError, on_one_line
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.reports.check import conflicts, pitfalls, refused_pods, rights, state
 from kubectl_kres.reports.check.context import CheckContext, Rule
 from kubectl_kres.reports.check.finding import ALL_OBJECTS, SEVERITIES, CheckFinding, Diagnostic
-from kubectl_kres.reports.common.system import answers_about
+from kubectl_kres.reports.check.system import systems
+from kubectl_kres.reports.common.system import answers_about, describe
 
-_HERE = "kubectl_kres.reports.check"
-_MODULES = (
-    "refused_pods",
-    "refused_claims",
-    "refused_runs",
-    "conflicts",
-    "autoscalers",
-    "state",
-    "pitfalls",
-    "rights",
-)
-
+_OF_KUBERNETES = (refused_pods, conflicts, state, pitfalls, rights)
+#: All rules, those of systems among them, by their codes.
 RULES: Final[tuple[Rule, ...]] = tuple(
-    sorted((rule for name in _MODULES for rule in import_module(f"{_HERE}.{name}").RULES), key=lambda rule: rule.code)
+    sorted(
+        (
+            *(rule for module in _OF_KUBERNETES for rule in module.RULES),
+            *(rule for system in systems() for rule in system.rules),
+        ),
+        key=lambda rule: rule.code,
+    )
 )
 BY_CODE: Final[Mapping[str, Rule]] = {rule.code: rule for rule in RULES}
 
@@ -73,8 +69,12 @@ IGNORE = "kres.dev/ignore"
 UNREAD = "KRES901"
 #: An exemption without a reason, or for a code that does not exist.
 EXEMPTION = "KRES903"
-#: Kinds of namespaces whose objects rules are about beside workloads.
-_SPACED = ("LimitRange", "ResourceQuota", "HorizontalPodAutoscaler", "ResourcePoolClaim")
+#: Kinds whose objects rules are about beside workloads.
+_EXEMPTED: Final = (
+    *("LimitRange", "ResourceQuota", "HorizontalPodAutoscaler"),
+    *(kind for system in systems() for kind in system.exempted),
+)
+_COMMANDS: Final = {kind: command for system in systems() for kind, command in system.commands.items()}
 
 
 def check(context: CheckContext, codes: Collection[str]) -> Iterator[CheckFinding]:
@@ -83,7 +83,8 @@ def check(context: CheckContext, codes: Collection[str]) -> Iterator[CheckFindin
     for rule in RULES:
         if rule.code not in codes or rule.scope not in {"both", "namespace" if context.namespace else "cluster"}:
             continue
-        for broken in rule.find(context):
+        finders = (system.finders[rule.code] for system in systems() if rule.code in system.finders)
+        for broken in chain(rule.find(context), *(find(context) for find in finders)):
             # What was not read is not what anybody asked about, and matters to all of it.
             if rule.code != UNREAD and not (context.selects(broken.object) and _is_in_scope(context, broken.object)):
                 continue
@@ -101,8 +102,9 @@ def _is_in_scope(context: CheckContext, ref: ObjectRef) -> bool:
         return True
     if ref.kind == "Namespace":
         return ref.name in context.spaces
-    pool: Any = context.store.get("ResourcePool", ref.name) if ref.kind == "ResourcePool" else None
-    return pool is None or not set(context.spaces).isdisjoint(pool.status.namespaces or ())
+    description = describe(context.store.get(ref.kind, ref.name))
+    spaces = description.namespaces if description is not None else None
+    return spaces is None or not set(context.spaces).isdisjoint(spaces)
 
 
 def worst_first(check_findings: Iterable[CheckFinding]) -> list[CheckFinding]:
@@ -146,15 +148,10 @@ def _explain_commands(ref: ObjectRef) -> tuple[str, ...]:
         return ()
     namespace_flag = f" -n {quote(ref.namespace)}" if ref.namespace else ""
     name = quote(ref.name)
-    match ref.kind:
-        case "ResourceQuota":
-            return (f"kubectl kres quota {name}{namespace_flag} --recount --by workload",)
-        case "ResourcePoolClaim":
-            return (f"kubectl kres claims {name}{namespace_flag}",)
-        case "ResourcePool":
-            return (f"kubectl kres pools {name}",)
-        case "Tenant":
-            return (f"kubectl kres migrate tenant/{name}",)
+    if ref.kind == "ResourceQuota":
+        return (f"kubectl kres quota {name}{namespace_flag} --recount --by workload",)
+    if ref.kind in _COMMANDS:
+        return (f"{_COMMANDS[ref.kind].format(name)}{namespace_flag}",)
     kind = BY_KIND.get(ref.kind)
     if kind is None or not answers_about(kind).explained:
         return ()
@@ -163,7 +160,7 @@ def _explain_commands(ref: ObjectRef) -> tuple[str, ...]:
 
 def _annotated_objects(context: CheckContext) -> Iterator[ObjectRef]:
     """Yield the objects of a context that carry the annotation."""
-    kinds = _SPACED if context.namespace else ("ResourcePool", "Tenant")
+    kinds = [kind for kind in _EXEMPTED if BY_KIND[kind].namespaced == bool(context.namespace)]
     refs = [subject.ref for subject in context.subjects]
     refs += [
         ObjectRef(kind, item.metadata.name, item.metadata.namespace)

@@ -8,35 +8,30 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import count, islice
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, cast
 
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.quota.quota_admission import Quota
-from kubectl_kres.capsule.model import ResourcePoolClaim
-from kubectl_kres.capsule.reports.common.amount_lists import parse_amounts
-from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.quantity import ZERO
 from kubectl_kres.reports.changes.combined_answer import CombinedAnswer
 from kubectl_kres.reports.check.finding import ALL_OBJECTS, Diagnostic, Severity
 from kubectl_kres.reports.common import explanation
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, demands, policies
-from kubectl_kres.reports.common.parts import Remedy
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas, pods_of
+from kubectl_kres.reports.common.system import answers_about
 from kubectl_kres.reports.explain.explain import analysis_of, explain, verdict_of_analysis
 from kubectl_kres.reports.namespace.allowed_ranges import Conflict, find_conflicts
 from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
-from kubectl_kres.tekton.reports.pipeline import PipelineExplanation
 
-_PIPELINE = "PipelineRun"
+T = TypeVar("T")
 
 
 class EvaluatedWorkload(Struct, frozen=True):
@@ -119,7 +114,14 @@ class CheckContext:
         self._verdicts: dict[ObjectRef, explanation.Verdict] = {}
         self._evaluated: list[EvaluatedWorkload] = []
         self._pending = self._evaluate()
+        self._shared_values: dict[Callable[[CheckContext], Any], Any] = {}
         self._budget = budget or RemedyBudget()
+
+    def compute_once(self, compute: Callable[[CheckContext], T]) -> T:
+        """Return what several rules look at, computed when the first of them asks."""
+        if compute not in self._shared_values:
+            self._shared_values[compute] = compute(self)
+        return cast("T", self._shared_values[compute])
 
     def selects(self, ref: ObjectRef) -> bool:
         """Return whether findings about an object are selected."""
@@ -170,28 +172,10 @@ class CheckContext:
                 return
             yield self._evaluated[index]
 
-    @cached_property
-    def pipelines(self) -> Sequence[PipelineExplanation]:
-        """The PipelineRuns that have not ended and have an answer: each makes several pods."""
-        kind = BY_KIND[_PIPELINE]
-        stored = (ObjectRef(_PIPELINE, item.metadata.name, self.namespace)
-                  for item in self.store.all(_PIPELINE, self.namespace))  # fmt: skip
-        runs = {ref: explanation.Subject(ref, kind) for ref in stored if self.selects(ref)}
-        runs |= {subject.ref: subject for subject in self.subjects if subject.ref.kind == _PIPELINE}
-        pipeline_explanations: list[PipelineExplanation] = []
-        for subject in runs.values():
-            try:
-                pipeline_explanations.append(explain_pipeline(self.store, subject, self.options))
-            except KresError as error:
-                self.unanswered.append((subject, error))
-        return tuple(
-            pipeline_explanation for pipeline_explanation in pipeline_explanations if not pipeline_explanation.ended
-        )
-
     def _evaluate(self) -> Iterator[EvaluatedWorkload]:
         for subject in self.subjects:
-            if subject.ref.kind == _PIPELINE:
-                continue
+            if answers_about(subject.kind).several:
+                continue  # a rule of the system that makes its pods looks at it
             try:
                 analysis = analysis_of(self.store, subject, self.options, journal=False)
                 replicas = self._replicas(subject)
@@ -236,7 +220,7 @@ class CheckContext:
         if not self._budget.remaining:
             return None
         self._budget.remaining -= 1
-        return next(iter(explain(self.store, evaluated.subject, self.options).remedies), None)
+        return next(iter(explain(self.store, evaluated.subject, self.options).fixes), None)
 
     @cached_property
     def quota_reports(self) -> Sequence[QuotaReport]:
@@ -250,11 +234,6 @@ class CheckContext:
             )
             self.unanswered.append((quotas, error))
             return ()
-
-    @cached_property
-    def pools(self) -> PoolIndex:
-        """The pools and claims of the cluster."""
-        return PoolIndex(self.store)
 
 
 class Rule(Struct, frozen=True):
@@ -271,17 +250,3 @@ class Rule(Struct, frozen=True):
     message: str
     find: Callable[[CheckContext], Iterator[Diagnostic]]
     scope: Literal["namespace", "cluster", "both"] = "namespace"
-
-
-def exceeds_pool(index: PoolIndex, claim: ResourcePoolClaim) -> str:
-    """Return what a claim asks for beyond the whole of its pool; empty: nothing, or the pool could not be read."""
-    pool = index.pool_of(claim)
-    if pool is None:
-        return ""
-    hard = index.hard(pool)
-    for name, requested in sorted(parse_amounts(claim.spec.claim).items()):
-        if name not in hard:
-            return f"pool {pool.metadata.name} does not share out {name}"
-        if requested > hard[name] or hard[name] <= ZERO:
-            return f"it asks for {requested} of {name}, the whole pool {pool.metadata.name} has {hard[name]}"
-    return ""

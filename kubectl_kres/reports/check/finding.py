@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.parts import Record
+from kubectl_kres.reports.common.record import Record
 
 Severity = Literal["error", "warning", "note"]
 
@@ -43,7 +43,7 @@ class CheckFinding(Record, frozen=True):
     severity: Severity
     object: ObjectRef
     message: str
-    remedy: str = ""
+    fix: str = ""
     commands: tuple[str, ...] = ()
     field: str = ""
     values: Mapping[str, str] = {}
@@ -57,6 +57,11 @@ class CheckFinding(Record, frozen=True):
     def counts(self) -> bool:
         """Return whether it is neither ignored nor in the baseline."""
         return not (self.ignored or self.known)
+
+    @property
+    def is_denied(self) -> bool:
+        """Return whether it says that there is no permission to read objects of a kind."""
+        return self.object.name == ALL_OBJECTS and self.values.get("state") == "denied"
 
     @property
     def key(self) -> tuple[str, str, str]:

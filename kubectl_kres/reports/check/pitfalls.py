@@ -6,7 +6,6 @@
 - KRES404: a limit of the pod that its containers cannot reach.
 - KRES405: an init container that decides what the pod is charged.
 - KRES406: an amount of memory that is no whole number of bytes.
-- KRES407: a TaskRun that asks for the sum of steps that run one after another.
 """
 
 from __future__ import annotations
@@ -17,10 +16,8 @@ from shlex import quote
 from kubectl_kres.admission.pod.aggregate import compute_class, sum_pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.reports.check.context import CheckContext, EvaluatedWorkload, Rule
+from kubectl_kres.reports.check.context import CheckContext, Rule
 from kubectl_kres.reports.check.finding import Diagnostic
-from kubectl_kres.reports.explain.explain import analysis_of
-from kubectl_kres.tekton.model import TaskRun
 
 
 def find_no_memory_limit(context: CheckContext) -> Iterator[Diagnostic]:
@@ -57,11 +54,13 @@ def find_weaker_qos(context: CheckContext) -> Iterator[Diagnostic]:
         wish = (metadata.annotations or {}).get(WISH) or (manifest.pod.metadata.annotations or {}).get(WISH, "")
         if wish not in _RANK or evaluated.draft is None:
             continue
-        text = compute_class(evaluated.draft)
-        if _RANK[text] < _RANK[wish]:
+        qos_class = compute_class(evaluated.draft)
+        if _RANK[qos_class] < _RANK[wish]:
             ref = evaluated.ref
             asking = f"kubectl kres qos {ref.kind.lower()}/{quote(ref.name)} -n {quote(ref.namespace)}"
-            yield Diagnostic(ref, {"wish": wish, "found": text}, f"metadata.annotations[{WISH}]", commands=(asking,))
+            yield Diagnostic(
+                ref, {"wish": wish, "found": qos_class}, f"metadata.annotations[{WISH}]", commands=(asking,)
+            )
 
 
 WEAKER_QOS = Rule(
@@ -82,7 +81,7 @@ def find_open_container(context: CheckContext) -> Iterator[Diagnostic]:
         draft = evaluated.draft
         if draft is None or (draft.pod is not None and "memory" in draft.pod.limits):
             continue
-        running = [*draft.containers, *(slot for slot in draft.inits if slot.role == "sidecar")]
+        running = draft.running_slots()
         without = [slot for slot in running if "memory" not in slot.limits]
         if without and any("memory" in slot.limits for slot in draft.containers):
             names = ", ".join(slot.name for slot in without)
@@ -109,7 +108,7 @@ def find_unreachable_limit(context: CheckContext) -> Iterator[Diagnostic]:
         draft = evaluated.draft
         if draft is None or draft.pod is None:
             continue
-        running = [*draft.containers, *(slot for slot in draft.inits if slot.role == "sidecar")]
+        running = draft.running_slots()
         for name, limit in draft.pod.limits.items():
             if running and all(name in slot.limits for slot in running):
                 total = sum(slot.limits[name].nano for slot in running)
@@ -138,7 +137,8 @@ def find_init_dominates(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the init containers that ask for more than twice what all containers ask for together."""
     for evaluated in context.evaluated_workloads:
         draft = evaluated.draft
-        if draft is None or (draft.pod is not None and draft.pod.requests) or evaluated.ref.kind in _RUNS:
+        # The init containers of what a system makes are its own.
+        if draft is None or (draft.pod is not None and draft.pod.requests) or evaluated.analysis.made_pod is not None:
             continue
         for name in _RESOURCES:
             running = sum(slot.requests[name].nano for slot in draft.containers if name in slot.requests)
@@ -153,10 +153,6 @@ def find_init_dominates(context: CheckContext) -> Iterator[Diagnostic]:
                 "charged": str(sum_pod(draft, "requests")[name]),
             }
             yield Diagnostic(evaluated.ref, values, evaluated.path_of(largest.path_of("requests", name)))
-
-
-#: The init containers of runs are Tekton's.
-_RUNS = frozenset({"TaskRun", "Task"})
 
 
 INIT_DOMINATES = Rule(
@@ -200,46 +196,6 @@ FRACTIONAL_BYTES = Rule(
 )
 
 
-#: So many times the largest step is worth a word.
-
-
-def find_sum_of_steps(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield the runs whose pod asks for more than twice what their largest step asks for."""
-    for evaluated in context.evaluated_workloads:
-        draft = evaluated.draft
-        if evaluated.analysis.tekton is None or draft is None or evaluated.has_ended:
-            continue
-        steps = [slot for slot in draft.containers if slot.name.startswith("step-")]
-        for name in _RESOURCES:
-            asked = [slot.requests[name] for slot in steps if name in slot.requests]
-            if asked and sum(quantity.nano for quantity in asked) > _TIMES * max(quantity.nano for quantity in asked):
-                if _is_task_level(context, evaluated):
-                    break
-                total = Quantity(sum(quantity.nano for quantity in asked), asked[0].format)
-                values = {"total": str(total), "resource": name, "largest": str(max(asked)), "steps": str(len(asked))}
-                yield Diagnostic(evaluated.ref, values)
-
-
-def _is_task_level(context: CheckContext, evaluated: EvaluatedWorkload) -> bool:
-    """Return whether the run bounds all steps together, which only the steps of the computation say."""
-    run = context.store.get(evaluated.ref.kind, evaluated.ref.name, evaluated.ref.namespace)
-    if evaluated.subject.raw is None and isinstance(run, TaskRun) and run.spec.compute_resources is None:
-        return False
-    part = analysis_of(context.store, evaluated.subject, context.options).tekton
-    return part is not None and part.task_level
-
-
-SUM_OF_STEPS = Rule(
-    code="KRES407",
-    title="steps are summed up",
-    severity="note",
-    reason="Steps run one after another, and the pod asks for all of them together: it waits for room that it "
-    "never uses at once.",
-    remedy="Set spec.computeResources of the run: it bounds all steps together.",
-    message="its {steps} steps ask for {total} of {resource} together, the largest for {largest}",
-    find=find_sum_of_steps,
-)
-
 RULES = (
     NO_MEMORY_LIMIT,
     WEAKER_QOS,
@@ -247,5 +203,4 @@ RULES = (
     UNREACHABLE_LIMIT,
     INIT_DOMINATES,
     FRACTIONAL_BYTES,
-    SUM_OF_STEPS,
 )

@@ -30,60 +30,49 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import HorizontalPodAutoscaler
+from kubectl_kres.model.workload_kinds import REVISIONS, WORKLOADS
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.account import room_for_revision
 from kubectl_kres.reports.changes.combined_answer import RefusedManifest
 from kubectl_kres.reports.check.context import CheckContext, EvaluatedWorkload, Rule
 from kubectl_kres.reports.check.finding import Diagnostic
-from kubectl_kres.reports.check.refused_runs import never_fits
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Autoscaled, RunState, Subject, Verdict, waits_or_fails
-from kubectl_kres.reports.common.objects import REVISIONS
-from kubectl_kres.reports.common.parts import Remedy
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.explain.all_states import all_states, states_in_store
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.rollout.rolling_update import if_started
 from kubectl_kres.reports.rollout.wanted_pods import autoscaler_reach, count_admitted_pods
 from kubectl_kres.store.store import ReadRequest
-from kubectl_kres.tekton.reports.pipeline import PipelineExplanation
-from kubectl_kres.tekton.rules.base.config import version_of, version_remarks
 
 
 def find_pods_missing(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield the objects of files that would not come, and the workloads that lack pods."""
+    """Yield the objects of files that would not come, and the workloads that lack pods. What never fits a quota is
+    found by a rule of its own.
+    """
     for evaluated in context.evaluated_workloads:
-        if not _may_lack(context, evaluated) or never_fits(evaluated):
+        made = evaluated.analysis.made_pod
+        if not _may_lack(context, evaluated) or (made is not None and made.never):
             continue
         verdict = context.verdict(evaluated)
         if verdict.missing and is_negative(verdict):
-            part = evaluated.analysis.tekton
-            beside = _format_version_remarks(part.version if part is not None else "")
-            yield _diagnostic(evaluated.ref, verdict, verdict.missing, context.remedy(evaluated), beside)
-    # Those TaskRuns of a run of the cluster that are there are evaluated themselves.
-    for run in context.pipelines:
-        if is_negative(run.verdict) and (context.of_files or run.lacks_objects or _lacks_runs(context, run)):
-            first = next(iter(run.remedies), None)
-            yield _diagnostic(
-                run.subject, run.verdict, run.verdict.missing or 1, first, _format_version_remarks(run.version)
-            )
+            remarks = made.version_remarks if made is not None else ()
+            remedy = context.remedy(evaluated)
+            yield missing_pods_diagnostic(evaluated.ref, verdict, remedy, remarks, exists=not context.of_files)
 
 
-def _lacks_runs(context: CheckContext, run: PipelineExplanation) -> bool:
-    """Return whether something of a refused run is refused that none of its TaskRuns stands for."""
-    refused = [task for task in run.tasks if task.explanation is not None and is_negative(task.explanation.verdict)]
-    space = run.subject.namespace
-    made = (any(context.store.get("TaskRun", name, space) for name in task.names) for task in refused)
-    return not refused or not all(made)
+def missing_pods_diagnostic(
+    ref: ObjectRef, verdict: Verdict, remedy: Remedy | None, remarks: Iterable[str] = (), *, exists: bool = True
+) -> Diagnostic:
+    """Return the violation of an object whose pods are refused. ``remarks``: what is said beside the refusal.
 
-
-def _format_version_remarks(version: str) -> str:
-    """Return the sentence about Tekton's version beside a finding about a run."""
-    return "".join(f"; {remark.text}" for remark in version_remarks(version_of(version)))
-
-
-def _diagnostic(ref: ObjectRef, verdict: Verdict, missing: int, remedy: Remedy | None, beside: str = "") -> Diagnostic:
-    values = {"outcome": verdict.outcome, "missing": str(missing), "why": f"{cause(verdict)}{beside}"}
+    ``exists``: the cluster has it as it is evaluated; no pod of a file is missing yet.
+    """
+    reason = "; ".join((cause(verdict), *remarks))
+    count = verdict.missing or 1
+    lacks = f"of its pods {'is' if count == 1 else 'are'} missing" if exists else "of its pods would be missing"
+    values = {"outcome": verdict.outcome, "missing": str(count), "lacks": lacks, "why": reason}
     text, commands = (remedy.text, remedy.commands) if remedy is not None else ("", ())
     return Diagnostic(ref, values, remedy=text, commands=commands)
 
@@ -92,10 +81,7 @@ def _may_lack(context: CheckContext, evaluated: EvaluatedWorkload) -> bool:
     replicas = evaluated.replicas
     if replicas is None:
         return not evaluated.admitted or evaluated.ref.kind == "CronJob"
-    if not context.of_files:
-        return bool(replicas.missing_pods or replicas.failing)
-    # Where all pods run, a file is a rollout of them: what has no room then is reported by KRES104.
-    return not (replicas.existing and not replicas.missing_pods and evaluated.lacks_room_alone)
+    return context.of_files or bool(replicas.missing_pods or replicas.failing)
 
 
 def cause(verdict: Verdict) -> str:
@@ -103,7 +89,7 @@ def cause(verdict: Verdict) -> str:
     if verdict.blocked is not None:
         return verdict.blocked.message
     if verdict.fits is not None:
-        return f"{verdict.fits} of them fit"
+        return f"{verdict.fits} of them fit{'s' * (verdict.fits == 1)}"
     return next((finding.text for finding in verdict.findings if finding.text), "the server refuses it")
 
 
@@ -113,7 +99,7 @@ PODS_MISSING = Rule(
     severity="error",
     reason="The workload runs with fewer pods than it asks for, or with none, until somebody changes something.",
     remedy="Its explanation names each way to get them admitted, with its commands.",
-    message="{outcome}: {missing} of its pods missing: {why}",
+    message="{outcome}: {missing} {lacks}: {why}",
     find=find_pods_missing,
 )
 
@@ -137,7 +123,7 @@ def _runs(evaluated: EvaluatedWorkload) -> bool:
     """Return whether it has all of its pods."""
     if evaluated.replicas is not None:
         return evaluated.replicas.existing > 0 and not evaluated.replicas.missing_pods
-    return evaluated.analysis.manifest.live is not None and evaluated.analysis.tekton is None
+    return evaluated.analysis.manifest.live is not None and evaluated.analysis.made_pod is None
 
 
 def _is_lasting(finding: Finding) -> bool:
@@ -181,10 +167,6 @@ ORDER = Rule(
 )
 
 
-#: Kinds whose pods are replaced when the template changes.
-ROLLED = frozenset({"Deployment", "StatefulSet", "DaemonSet"})
-
-
 def find_rollout(context: CheckContext) -> Iterator[Diagnostic]:
     """Yield the workloads with all of their pods, whose quotas have no room for a change of the template.
 
@@ -192,25 +174,34 @@ def find_rollout(context: CheckContext) -> Iterator[Diagnostic]:
     """
     for evaluated in context.evaluated_workloads if context.quotas else ():
         replicas, analysis = evaluated.replicas, evaluated.analysis
-        if evaluated.ref.kind not in ROLLED or replicas is None or _refused_otherwise(evaluated):
+        if evaluated.ref.kind not in REVISIONS or replicas is None or _refused_otherwise(evaluated):
             continue
         if context.of_files and not replicas.existing:
             replicas, analysis = _with_all_pods(replicas, analysis)
-        made, resource = REVISIONS.get(evaluated.ref.kind, ("", ""))
-        counted = any(f"count/{resource}" in quota.hard for quota in analysis.policies.policies.quotas)
+        counted = any(
+            f"count/{REVISIONS[evaluated.ref.kind].resource}" in quota.hard
+            for quota in analysis.policies.policies.quotas
+        )
         full = counted and not room_for_revision(analysis, evaluated.subject)
         if replicas.missing_pods or (_has_room(replicas, analysis) and not full):
+            continue
+        # A file that starts a rollout that is refused is no warning: KRES101.
+        if context.of_files and is_negative(context.verdict(evaluated)):
             continue
         rollout_result = if_started(context.store, evaluated.subject, analysis, replicas)
         if rollout_result is not None and not rollout_result.complete:
             values = {
                 "updated": str(rollout_result.updated),
-                "of": str(rollout_result.of),
+                "of": str(rollout_result.wanted),
                 "surge": str(replicas.surge),
             }
             ref = evaluated.ref
             fit = f"kubectl kres quota --fit {ref.kind.lower()}/{quote(ref.name)} -n {quote(ref.namespace)}"
-            remedy = f"raise the quota that counts {made}s by one, or delete one that no pod is of" if full else ""
+            remedy = (
+                f"raise the quota that counts {REVISIONS[ref.kind].kind}s by one, or delete one that no pod is of"
+                if full
+                else ""
+            )
             yield Diagnostic(ref, values, remedy=remedy, commands=(fit,))
 
 
@@ -257,7 +248,7 @@ ROLLOUT = Rule(
     "new pod before an old one may go.",
     remedy="Raise the quota by one pod, or set maxUnavailable to 1, so that an old pod goes first (quota --fit "
     "shows how far a rollout gets).",
-    message="a rollout that is started now ends with {updated} of {of} new pods (maxSurge {surge})",
+    message="a rollout started now would stall at {updated} of {of} new pods (maxSurge {surge})",
     find=find_rollout,
 )
 
@@ -272,16 +263,16 @@ def find_side_by_side(context: CheckContext) -> Iterator[Diagnostic]:
     alone = {evaluated.ref for evaluated in context.evaluated_workloads if is_negative(context.verdict(evaluated))}
     lacks = [
         f"quota {lack.quota.name} lacks {lack.amount} of {lack.resource}"
-        for lack in combined.lacks
+        for lack in combined.shortfalls
         if lack.quota.namespace == context.namespace
     ]
     for reach in combined.workloads:
-        if reach.pods < reach.wanted and reach.subject not in alone and reach.subject.namespace == context.namespace:
-            words = next(iter(reach.messages), "the others take the room")
+        if reach.short and reach.subject not in alone and reach.subject.namespace == context.namespace:
+            held_up = "its rollout waits for pods that are not ready" if reach.old else "the others take up the quota"
+            words = next(iter(reach.messages), held_up)
             # An object that the server does not take lacks no room for pods.
-            reason = (
-                words if RefusedManifest(reach.subject, words) in combined.refused else " and ".join(lacks) or words
-            )
+            own = RefusedManifest(reach.subject, words) in combined.refused or (reach.old and not reach.messages)
+            reason = words if own else " and ".join(lacks) or words
             yield Diagnostic(reach.subject, {"pods": str(reach.pods), "wanted": str(reach.wanted), "why": reason})
 
 
@@ -291,8 +282,8 @@ SIDE_BY_SIDE = Rule(
     severity="error",
     reason="Each manifest is admitted by itself, and once all of them are applied some pods are refused; which ones is "
     "decided by who comes first.",
-    remedy="Raise the quota for all of them together, or ask for less.",
-    message="beside the others {pods} of {wanted} pods are admitted: {why}",
+    remedy="Raise the quota so that all of them fit, or ask for less.",
+    message="applied together, {pods} of {wanted} pods fit: {why}",
     find=find_side_by_side,
 )
 
@@ -308,7 +299,7 @@ def find_autoscaler(context: CheckContext) -> Iterator[Diagnostic]:
         if scaler is None or evaluated.replicas is None or scaler.spec.max_replicas <= evaluated.replicas.wanted:
             continue
         reach = autoscaler_reach(scaler, context.store, evaluated.subject, evaluated.analysis, evaluated.replicas)
-        if reach.lacks:
+        if reach.shortfalls:
             yield _autoscaler_broken(context, evaluated, scaler, reach)
 
 
@@ -334,18 +325,19 @@ def _autoscaler_broken(
     ref = ObjectRef(scaler.kind, scaler.metadata.name, context.namespace)
     hard = {(quota.name, name): quantity for quota in context.quotas for name, quantity in quota.hard.items()}
     raised = [
-        f"{lack.resource} of quota {lack.quota} to {hard[lack.quota, lack.resource] + parse(lack.short)}"
-        for lack in reach.lacks
+        f"{lack.resource} of quota {lack.quota} to {hard[lack.quota, lack.resource] + parse(lack.short_by)}"
+        for lack in reach.shortfalls
     ]
     lowered = f", or lower maxReplicas to {reach.fits}" if reach.fits >= max(1, scaler.spec.min_replicas or 1) else ""
     name, space = evaluated.ref.name, evaluated.ref.namespace
     values = {
         "autoscaler": reach.autoscaler,
         "workload": f"{evaluated.ref.kind}/{name}",
-        "most": str(reach.most),
+        "most": str(reach.max_replicas),
         "fits": str(reach.fits),
         "why": ", ".join(
-            f"quota {shortfall.quota} lacks {shortfall.short} of {shortfall.resource}" for shortfall in reach.lacks
+            f"quota {shortfall.quota} lacks {shortfall.short_by} of {shortfall.resource}"
+            for shortfall in reach.shortfalls
         ),
     }
     return Diagnostic(
@@ -364,7 +356,7 @@ AUTOSCALER = Rule(
     reason="All looks well until load comes: then the autoscaler asks for pods that the quota refuses, when they are "
     "needed most.",
     remedy="Raise the quota, or lower maxReplicas to what fits.",
-    message="of the {most} replicas of {workload} that autoscaler {autoscaler} may ask for {fits} fit: {why}",
+    message="at autoscaler {autoscaler}'s maximum of {most} replicas of {workload}, {fits} fit: {why}",
     find=find_autoscaler,
 )
 
@@ -387,7 +379,7 @@ def find_held_up(context: CheckContext) -> Iterator[Diagnostic]:
             continue
         if ref in evaluated and is_negative(context.verdict(evaluated[ref])):
             continue
-        reasons.setdefault((state.word, state.reason), []).append((ref, state))
+        reasons.setdefault((state.state, state.reason), []).append((ref, state))
     for (word, reason), members in reasons.items():
         yield _held_up_broken(context, word, reason, members)
 
@@ -396,6 +388,8 @@ def _held_up_broken(
     context: CheckContext, word: str, reason: str, members: list[tuple[ObjectRef, RunState]]
 ) -> Diagnostic:
     (first, state), *_ = members
+    waiting = _find_waiting_pod(context, first, state)
+    nearest = _format_nearest_node(context, waiting) if waiting is not None else ""
     names = ", ".join(str(ref) for ref, _ in members[:_NAMED])
     more = f" and {len(members) - _NAMED} more" if len(members) > _NAMED else ""
     values = {
@@ -403,30 +397,45 @@ def _held_up_broken(
         "reason": reason,
         "count": str(len(members)),
         "workloads": f"{names}{more}",
-        "why": f"{state.message or state.detail or reason}{_format_nearest_node(context, first, state)}",
+        # The finding names the only one.
+        "about": f"{len(members)} {word.removesuffix('s')} ({reason}): {names}{more}"
+        if len(members) > 1
+        else f"{word} ({reason})",
+        "why": f"{state.message or state.detail or reason}{nearest}",
     }
-    return Diagnostic(first, values, remedy=state.next)
+    fix = next(iter(_find_node_fixes(context, first, waiting)), None) if waiting is not None else None
+    if fix is None:
+        return Diagnostic(first, values, remedy=state.next)
+    return Diagnostic(first, values, remedy=fix.text, commands=fix.commands)
 
 
-def _format_nearest_node(context: CheckContext, ref: ObjectRef, state: RunState) -> str:
-    """Return what the nearest node lacks, where nodes are at hand as the scheduler sees them: they are read for no
+def _find_waiting_pod(context: CheckContext, ref: ObjectRef, state: RunState) -> Pod | None:
+    """Return the pod that waits for a node, where nodes are at hand as the scheduler sees them: they are read for no
     list.
     """
-    store = context.store
-    if state.reason != "NoNode" or not store.covered(ReadRequest("Node.of/scheduler")).is_known:
-        return ""
-    pod = store.get("Pod", state.pod or ref.name, ref.namespace)
-    if not isinstance(pod, Pod):
-        return ""
+    if state.reason != "NoNode" or not context.store.covered(ReadRequest("Node.of/scheduler")).is_known:
+        return None
+    pod = context.store.get("Pod", state.pod or ref.name, ref.namespace)
+    return pod if isinstance(pod, Pod) else None
+
+
+def _format_nearest_node(context: CheckContext, pod: Pod) -> str:
+    """Return what the nearest node lacks for a pod that waits for one."""
     from kubectl_kres.reports.scheduling.report import report_nodes  # noqa: PLC0415 - only where a pod waits for a node
 
-    reported = report_nodes(store, pod, context.options.server.version[1])
+    reported = report_nodes(context.store, pod, context.options.server.version[1])
     near = reported[0].nearest if reported is not None else None
     if near is None:
         return ""
-    short = " and ".join(f"{shortage.resource} {shortage.lacking}" for shortage in near.shortages)
+    short = " and ".join(f"{shortage.resource} {shortage.short_by}" for shortage in near.shortages)
     lacks = "; ".join(filter(None, (short and f"lacks {short}", *near.obstacles)))
     return f" (nearest: {near.node}: {lacks})"
+
+
+def _find_node_fixes(context: CheckContext, ref: ObjectRef, pod: Pod) -> tuple[Remedy, ...]:
+    from kubectl_kres.reports.explain.node_fixes import find_node_fixes  # noqa: PLC0415 - as above
+
+    return find_node_fixes(context.store, ref, pod, context.options)
 
 
 HELD_UP = Rule(
@@ -435,7 +444,7 @@ HELD_UP = Rule(
     severity="error",
     reason="Nothing refuses these pods, and still they do not work: they wait, or end again and again.",
     remedy="The explanation of each says what it waits for and what to do next.",
-    message="{count} {word} ({reason}): {workloads}: {why}",
+    message="{about}: {why}",
     find=find_held_up,
 )
 
@@ -451,8 +460,10 @@ def find_object_refused(context: CheckContext) -> Iterator[Diagnostic]:
     ]
     if context.counted or policies:
         yield from _find_refused_subjects(context, (*context.counted, *policies), beside)
+    counted = {reach.subject for reach in context.combined.workloads} if context.combined is not None else set()
     for ref, message in beside.items():
-        if ref.kind == "HorizontalPodAutoscaler" and ref.namespace == context.namespace:
+        edited = ref.kind == "HorizontalPodAutoscaler" or (ref.kind in WORKLOADS and ref not in counted)
+        if edited and ref.namespace == context.namespace:
             yield _refused_as_written(ref, message)
 
 
@@ -477,7 +488,7 @@ def _find_refused_subjects(
         verdict = answer.verdict
         if verdict is not None and is_negative(verdict):
             reason = next((finding.text for finding in verdict.findings if finding.text), verdict.message)
-            first = next(iter(answer.remedies), None)
+            first = next(iter(answer.fixes), None)
             text, commands = (first.text, first.commands) if first is not None else ("", ())
             yield Diagnostic(subject.ref, {"outcome": verdict.outcome, "why": reason}, remedy=text, commands=commands)
         elif subject.ref in beside:

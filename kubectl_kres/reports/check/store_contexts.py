@@ -1,37 +1,47 @@
 """The contexts of namespaces whose objects are all in a store, and the reads of a check.
 
-A check reads the policies, workloads and runs of namespaces, pools and claims, and the pods one by one.
+A check reads the policies and workloads of namespaces, what rules of systems look at, and the pods one by one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.usage import is_terminal
-from kubectl_kres.capsule.reports.common.needs import pools_needs
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.workload_kinds import POD_MAKERS
 from kubectl_kres.reports.check.context import CheckContext, RemedyBudget
+from kubectl_kres.reports.check.system import checked_kinds
+from kubectl_kres.reports.check.system import systems as check_systems
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, find_unread
-from kubectl_kres.reports.common.replicas import controller
-from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.common.owners import controller
+from kubectl_kres.reports.common.system import AboutObject, kinds_of, reads_for, systems
 from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.reports.quota import denied
-from kubectl_kres.reports.quota.denied import ASKED, denied_needs
+from kubectl_kres.reports.quota.denied import denied_needs
 from kubectl_kres.reports.quota.usage_tree import counting_needs
 from kubectl_kres.store.store import ReadRequest, Store
-from kubectl_kres.tekton.reports.needs import pipeline_needs
-
-#: Workloads that are evaluated; those of other kinds make them, or are made by them.
-WORKLOADS = ASKED
 
 
 def check_needs(namespace: str) -> tuple[ReadRequest, ...]:
     """Return the reads for the workloads of a namespace; empty: of all. The pods are read page by page."""
-    more_reads = (ReadRequest(kind, namespace, required=False) for kind in ("HorizontalPodAutoscaler", "PipelineRun"))
-    return (*denied_needs(namespace), *more_reads)
+    kinds = ("HorizontalPodAutoscaler", *checked_kinds())
+    return (*denied_needs(namespace), *(ReadRequest(kind, namespace, required=False) for kind in kinds))
+
+
+def checked_objects(store: Store, namespace: str) -> Iterator[Subject]:
+    """Yield the objects that rules of systems look at beside workloads. ``namespace`` empty: of every one."""
+    for kind in checked_kinds():
+        for item in store.all(kind, namespace or None):
+            yield Subject(ObjectRef(kind, item.metadata.name, item.metadata.namespace), BY_KIND[kind])
+
+
+def object_reads(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
+    """Return the reads that the answer about an object of a system depends on."""
+    return tuple(reads_for(store, AboutObject(subject)))
 
 
 def missing_reads(store: Store, reads: Iterable[ReadRequest]) -> tuple[FailedRead, ...]:
@@ -59,15 +69,14 @@ def cluster_needs(store: Store) -> tuple[ReadRequest, ...]:
     """Return the reads of what is in no namespace. No finding says so where these are refused or the kind does not
     exist.
     """
-    reads = (*pools_needs(store), ReadRequest("Tenant"), ReadRequest("Namespace"))
+    of_systems = [read for system in check_systems() if system.reads is not None for read in system.reads(store)]
+    reads = (*of_systems, ReadRequest("Namespace"))
     return tuple(
         ReadRequest(read.kind, read.namespace, read.name, read.label_selector, required=False) for read in reads
     )
 
 
-_POD, _RUN = BY_KIND["Pod"], BY_KIND["PipelineRun"]
-#: What a controller of Kubernetes, or Tekton, makes pods of; pods of all others are evaluated themselves.
-_MADE_BY = frozenset({*WORKLOADS, "TaskRun"})
+_POD = BY_KIND["Pod"]
 
 
 def contexts_of(store: Store, options: EvaluationOptions, namespace: str) -> Iterator[CheckContext]:
@@ -90,10 +99,8 @@ def context_needs(store: Store, namespace: str) -> Iterator[ReadRequest]:
     yield from check_needs(namespace)
     yield ReadRequest(_POD.kind, namespace)
     yield from denied.needs_of_systems(store, namespace)
-    runs = (ObjectRef(_RUN.kind, item.metadata.name, item.metadata.namespace)
-            for item in store.all(_RUN.kind, namespace or None))  # fmt: skip
-    for ref in runs:
-        yield from pipeline_needs(store, Subject(ref, _RUN))
+    for subject in checked_objects(store, namespace):
+        yield from object_reads(store, subject)
     for subjects in makers(store, namespace).values():
         for subject in subjects:
             yield from list_read_requests(store, subject)
@@ -104,7 +111,7 @@ def context_needs(store: Store, namespace: str) -> Iterator[ReadRequest]:
 def makers(store: Store, scope: str) -> dict[str, list[Subject]]:
     """Return the objects that make pods, by namespace."""
     subjects: dict[str, list[Subject]] = {}
-    for kind in WORKLOADS:
+    for kind in POD_MAKERS:
         for item in store.all(kind, scope or None):
             if denied.is_top_level(item) and controller(item)[0] != "CronJob":
                 space = item.metadata.namespace
@@ -118,10 +125,11 @@ def makers(store: Store, scope: str) -> dict[str, list[Subject]]:
 
 def unmade(pods: Iterable[Pod]) -> Iterator[Pod]:
     """Yield the pods that no known object makes; of those of one owner the first."""
+    makers = {*POD_MAKERS, *kinds_of("waits")}
     seen: set[tuple[str, str]] = set()
     for pod in pods:
         owner = controller(pod)
-        if is_terminal(pod) or owner[0] in _MADE_BY or (owner[0] and owner in seen):
+        if is_terminal(pod) or owner[0] in makers or (owner[0] and owner in seen):
             continue
         seen.add(owner)
         yield pod

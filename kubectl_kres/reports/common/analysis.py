@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal, Server
+from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.provenance.journal import Assumption, Source
+from kubectl_kres.provenance.journal import Assumption, QuotaShortfall, Source
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies
 from kubectl_kres.reports.common.explanation import FailedRead
-from kubectl_kres.reports.common.parts import Record, TektonPart
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.system_parts import Parts
 
 if TYPE_CHECKING:
     from kubectl_kres.admission.request.pod_objects import Creation
@@ -105,14 +107,18 @@ class MadePod(Struct, frozen=True):
     """What a system says of the pod of an object of its making.
 
     ``missing``: how many pods the object still wants. ``state``: what keeps the object from running; empty: nothing
-    does. ``about_another``: the answer is what a new object would meet, since this one has ended. ``assumptions``: what
-    was supposed. ``source``: what the system makes it of, for itself alone.
+    does. ``about_another``: the answer is what a new object would meet, since this one has ended. ``never``: what a
+    quota that refuses the pod has too little of even when nothing else runs; empty: it fits once others have gone.
+    ``version_remarks``: what the system's version does otherwise than is shown. ``assumptions``: what was supposed.
+    ``source``: what the system makes it of, for itself alone.
     """
 
     system: str
     missing: int = 0
     state: str = ""
     about_another: bool = False
+    never: tuple[QuotaShortfall, ...] = ()
+    version_remarks: tuple[str, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     source: object = None
 
@@ -120,26 +126,26 @@ class MadePod(Struct, frozen=True):
 class Analysis(Struct, frozen=True):
     """Where admission starts, the policies, and every outcome, the first one leading.
 
-    ``tekton``: what Tekton did before; None where it had no part in it. ``listed``: for each outcome the order in which
-    Tekton has to list LimitRanges, empty where that does not matter. ``then``: what would come after ``outcomes``,
-    where the object of a file, or a claim of the pod, is refused before the pod is. ``claims``: of a StatefulSet.
-    ``undefaulted``: the outcomes are about a template, in which nothing was filled in yet. ``assumed``, ``unseen``: of
-    what else admits. ``made_pod``: by a system; None: a controller of Kubernetes, or a person, makes the pod.
-    ``account``: what is made beside the pods; None: nothing
-    that a policy of the namespace looks at.
+    ``parts``: what systems that make or admit the pod add to its explanation. ``listed``: for each outcome the order in
+    which the system that makes the pod has to list LimitRanges, empty where that does not matter. ``then``: what would
+    come after ``outcomes``, where the object of a file, or a claim of the pod, is refused before the pod is.
+    ``claims``: of a StatefulSet. ``undefaulted``: the outcomes are about a template, in which nothing was filled in
+    yet. ``assumed``, ``unread``: of what else admits. ``made_pod``: by a system; None: a controller of Kubernetes, or a
+    person, makes the pod. ``account``: what is made beside the pods; None: nothing that a policy of the namespace looks
+    at.
     """
 
     manifest: PodManifest
     policies: NamespacePolicies
     outcomes: tuple[Outcome, ...]
-    tekton: TektonPart | None = None
+    parts: Parts = {}
     listed: tuple[tuple[str, ...], ...] = ()
     then: tuple[Outcome, ...] = ()
     server: Server = Server()
     claims: PodClaims | None = None
     undefaulted: bool = False
     assumed: tuple[Assumption, ...] = ()
-    unseen: tuple[FailedRead, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     made_pod: MadePod | None = None
     account: Account | None = None
 

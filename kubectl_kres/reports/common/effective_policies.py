@@ -1,16 +1,17 @@
 """The policies of a namespace out of a store, the values that they require, and what is not known about them."""
 
+# ruff: noqa: PLC0415 - only files hold what the server may not store
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import msgspec
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Unparsable, parse_list
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.quota.quota_admission import MUST_SPECIFY, Quota, QuotaRequest, matching_quotas
 from kubectl_kres.admission.quota.usage import IN_EVERY_NAMESPACE, counts_by_class, requirements
@@ -48,43 +49,14 @@ _MOST_TEXT = 500
 _USUAL = Server()
 
 
-class _LastPolicies(NamedTuple):
-    """The policies of a namespace as they were made last.
-
-    ``now``: the number of changes of the store by then, and of files. ``revision``: of the kinds that they were made
-    from.
-    """
-
-    now: tuple[int, int]
-    revision: tuple[int, ...]
-    server: Server
-    policies: NamespacePolicies
-
-    def fits(self, revision: tuple[int, ...], now: tuple[int, int], server: Server) -> bool:
-        """Return whether they would be made the same now."""
-        return self.revision == revision and self.now[1] == now[1] and self.server == server
-
-
-#: By store and namespace.
-_found: WeakKeyDictionary[Store, dict[str, _LastPolicies]] = WeakKeyDictionary()
-
-
 def policies(store: Store, namespace: str, server: Server = _USUAL) -> NamespacePolicies:
     """Return the LimitRanges and quotas of ``namespace`` with the cluster's classes. A broken policy is left out and
     said.
 
     They are parsed again only where the store has changed.
     """
-    made = _found.setdefault(store, {})
-    last, now = made.get(namespace), (store.changes, len(store.files))
-    if last is not None and last.now == now and last.server is server:
-        return last.policies
-    revision = store.revision(*_KINDS, *extending_kinds())
-    policies = (
-        last.policies if last is not None and last.fits(revision, now, server) else _policies(store, namespace, server)
-    )
-    made[namespace] = _LastPolicies(now, revision, server, policies)
-    return policies
+    kinds = (*_KINDS, *extending_kinds())
+    return store.memo(("policies", namespace), kinds, server, lambda: _policies(store, namespace, server))
 
 
 def _policies(store: Store, namespace: str, server: Server) -> NamespacePolicies:
@@ -106,7 +78,7 @@ def _policies(store: Store, namespace: str, server: Server) -> NamespacePolicies
     policies = policies_of(ranges, quotas, priorities, runtimes)
     policies = structs.replace(
         policies,
-        default_storage=_default_storage(store, quotas),
+        default_storage=default_storage_class(store) if counts_classes(quotas) else "",
         extended=extended_resources(store),
         expandable=_expandable(store),
         claim_templates={item.metadata.name: item for item in store.all("ResourceClaimTemplate", namespace)},
@@ -115,6 +87,7 @@ def _policies(store: Store, namespace: str, server: Server) -> NamespacePolicies
     return NamespacePolicies(extension.policies, (*assumed, *extension.assumed))
 
 
+@cache
 def extending_kinds() -> tuple[str, ...]:
     """Return the kinds that ``extend`` looks at."""
     return tuple(kind for system in registered_systems("reports") for kind in system.kinds.get("policies", ()))
@@ -234,13 +207,16 @@ def _state(quota: objects.ResourceQuota, store: Store) -> Iterator[Assumption]:
         yield Assumption(path, "quota/no-status", text)
 
 
-def _default_storage(store: Store, quotas: list[objects.ResourceQuota]) -> str:
-    """Return the newest of the default storage classes; empty where no quota counts by class: only then they are read.
+def counts_classes(quotas: Iterable[objects.ResourceQuota]) -> bool:
+    """Return whether a quota counts by storage class: the classes are read for such quotas."""
+    return any(counts_by_class(quota.spec.hard or ()) for quota in quotas)
+
+
+def default_storage_class(store: Store) -> str:
+    """Return the newest of the default storage classes; empty: there is none.
 
     Source: pkg/volume/util storageclass.go GetDefaultClass.
     """
-    if not any(counts_by_class(quota.spec.hard or ()) for quota in quotas):
-        return ""
     marked = [
         storage_class
         for storage_class in store.all("StorageClass")
@@ -315,4 +291,4 @@ def demands_on_pod(request: QuotaRequest, quotas: Sequence[Quota]) -> Iterator[D
             for name in names
         }
         if names:
-            yield Demand(quota.name, names, lacking={name: holders for name, holders in lacking.items() if holders})
+            yield Demand(quota.name, names, missing={name: holders for name, holders in lacking.items() if holders})

@@ -14,16 +14,21 @@ from typing import Any, ClassVar, Final, Literal
 import msgspec
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.base.outcome import Finding, QuotaCharge, Server, StatusCause
+from kubectl_kres.admission.base.outcome import Finding, QuotaCharge, StatusCause
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import QoS
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.kinds import WORKLOADS, Kind, is_view, named_kind
+from kubectl_kres.model.kinds import Kind, is_view, named_kind
 from kubectl_kres.model.objects import ObjectRef, OwnerReference, decode_object
 from kubectl_kres.model.pod import Pod, PodTemplateSpec
 from kubectl_kres.model.workload import Workload, template_in
+from kubectl_kres.model.workload_kinds import TEMPLATE_PATHS, WORKLOADS
 from kubectl_kres.provenance.journal import Assumption, Derive, Journal, Source
-from kubectl_kres.reports.common.parts import NodeReport, PoolTrail, Record, Remedy, TektonPart
-from kubectl_kres.reports.common.replicas import Replicas
+from kubectl_kres.reports.common.nodes import NodeReport
+from kubectl_kres.reports.common.record import HOLDER, Record, Sentence
+from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.replicas import IdleReason, Replicas
+from kubectl_kres.reports.common.system_parts import Parts
 from kubectl_kres.store.store import Coverage, ReadRequest, Store
 
 
@@ -80,17 +85,17 @@ class ContainerValues(Record, frozen=True):
 
 
 class Total(Record, frozen=True):
-    """The pod's effective figure of one resource; ``of`` says how it came about.
+    """The pod's effective figure of one resource; ``derivation`` says how it came about.
 
-    ``open``: the containers that have no such limit beside those that do: the API sums what is stated, and the pod is
-    not limited.
+    ``unlimited``: the containers that have no such limit beside those that do: the API sums what is stated, and the pod
+    is not limited.
     """
 
     side: str
     resource: str
     value: str
-    of: Derive
-    open: tuple[str, ...] = ()
+    derivation: Derive
+    unlimited: tuple[str, ...] = ()
 
 
 class QuotaCost(Record, frozen=True):
@@ -111,13 +116,13 @@ class QuotaCost(Record, frozen=True):
 class Demand(Record, frozen=True):
     """The must-specify rule of one quota: what every container must state and no LimitRange fills in.
 
-    ``lacking``: the containers of the pod that do not state it, by name of the resource.
+    ``missing``: the containers of the pod that do not state it, by name of the resource.
     """
 
     quota: str
     names: tuple[str, ...]
     unfilled: tuple[str, ...] = ()
-    lacking: Mapping[str, tuple[str, ...]] = {}
+    missing: Mapping[str, tuple[str, ...]] = {}
 
 
 #: What controllers and the event recorder put before the server's sentence, and names that are new with each try.
@@ -140,7 +145,7 @@ def strip_controller_prefix(text: str) -> str:
 
 class Fact(Record, frozen=True):
     """Something the cluster says: an event, a condition, a container state. ``time``: when last, ``first``: since when
-    it says so, where that is another moment; both RFC 3339, may be empty.
+    it says so, where that is another moment; both RFC 3339, may be empty. ``container``: the one that was killed.
     """
 
     ORDERED: ClassVar[bool] = False
@@ -151,6 +156,7 @@ class Fact(Record, frozen=True):
     time: str = ""
     count: int = 1
     first: str = ""
+    container: str = ""
 
     def stable_fields(self) -> tuple[Any, ...]:
         """Return the fact without its times and count, so that another try with the same result is equal."""
@@ -188,12 +194,64 @@ OutcomeWord = Literal[
 ]
 
 
+def facts_that_say(message: str, facts: Iterable[Fact]) -> list[Fact]:
+    """Return the facts in which the cluster says this message of a refusal, with whatever amounts were used then."""
+    return [fact for fact in facts if _without_used(fact.text) == _without_used(message)]
+
+
+def _without_used(text: str) -> str:
+    """Return a message of the server without the used amounts, which differ between tries."""
+    return normalize_message(text).partition(", used: ")[0]
+
+
+class HiddenQuota(Record, frozen=True, omit_defaults=False, tag_field="type", tag="hidden-quota"):
+    """A quota refused that is no ResourceQuota of the namespace, such as OpenShift's ClusterResourceQuota.
+
+    The amounts are those of the refusal, or of the ClusterResourceQuota of that name; none where it says that values
+    are missing. ``cluster``: there is one. ``users``: the other namespaces that use it, with how much.
+    """
+
+    quota: str
+    requested: Mapping[str, str] = {}
+    used: Mapping[str, str] = {}
+    limited: Mapping[str, str] = {}
+    cluster: bool = False
+    users: Mapping[str, Mapping[str, str]] = {}
+
+
+class LimitedResources(Record, frozen=True, omit_defaults=False, tag_field="type", tag="limited-resources"):
+    """The server's configuration admits such pods only under a quota that names ``resources``, or has ``scopes``.
+
+    Source: plugin/pkg/admission/resourcequota/apis/resourcequota LimitedResources.
+    """
+
+    resources: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+
+
+class Injection(Record, frozen=True, omit_defaults=False, tag_field="type", tag="injection"):
+    """The refused pod was not the template's: something added to it on its way.
+
+    ``containers``: those that the template does not have. ``requested``: what the refused pod asked for, by name of a
+    quota or resource, ``computed``: what the next pod would by all that is known; both empty where the refusal has no
+    amounts. ``webhooks``: the configurations that may change such pods.
+    """
+
+    containers: tuple[str, ...] = ()
+    requested: Mapping[str, str] = {}
+    computed: Mapping[str, str] = {}
+    webhooks: tuple[str, ...] = ()
+
+
+UnseenCause = HiddenQuota | LimitedResources | Injection
+
+
 class Blocked(Record, frozen=True):
     """The rejection of missing pods by something that is not computed here. ``by``: who, in words.
 
     ``times``: how often it rejected them; 0: a condition says so, which has no count. ``last``: of its last rejection,
     or since when the condition holds (RFC 3339, may be empty). ``message``: the server's words. ``rule``: the code of
-    such a rejection.
+    such a rejection. ``cause``: what those words imply; absent where they name who refused, or nobody knows.
     """
 
     by: str
@@ -201,6 +259,23 @@ class Blocked(Record, frozen=True):
     times: int = 1
     last: str = ""
     rule: str = ""
+    cause: UnseenCause | None = None
+
+
+class LaterChange(Record, frozen=True):
+    """Something that a refusal depends on and that changed after it.
+
+    ``before`` and ``after``: of an amount that the refusal names. ``how``: created, deleted or edited, where no amount
+    tells it. ``time``: when (RFC 3339), empty where nothing says it.
+    """
+
+    TRANSIENT: ClassVar[frozenset[str]] = frozenset({"time"})
+
+    source: Source
+    before: str = ""
+    after: str = ""
+    how: Literal["", "created", "deleted", "edited"] = ""
+    time: str = ""
 
 
 class Verdict(Record, frozen=True):
@@ -211,7 +286,8 @@ class Verdict(Record, frozen=True):
     None: that depends on the order of LimitRanges or quotas. ``message`` and ``causes`` are the server's own words of a
     refusal, ``findings`` what stands behind them; a finding without a text shares that of one before. ``missing``: pods
     that are wanted and do not exist; ``fits``: how many of them are admitted one after the other, absent where all are
-    or none is. ``blocked``: who rejects them, where the next pod is admitted by all that is computed.
+    or none is. ``blocked``: who rejects them, where the next pod is admitted by all that is computed. ``changed``: what
+    changed after the last refusal, so that missing pods would be admitted now.
     """
 
     allowed: bool | None
@@ -225,6 +301,7 @@ class Verdict(Record, frozen=True):
     missing: int = 0
     fits: int | None = None
     blocked: Blocked | None = None
+    changed: tuple[LaterChange, ...] = ()
 
 
 class Shortfall(Record, frozen=True):
@@ -232,33 +309,33 @@ class Shortfall(Record, frozen=True):
 
     quota: str
     resource: str
-    short: str
+    short_by: str
 
 
 class Autoscaled(Record, frozen=True):
     """How far a HorizontalPodAutoscaler can scale a workload before quotas stop it.
 
-    ``most``: its maxReplicas. ``fits``: how many pods of those there can be, those that exist with them, under the
-    least lucky order of LimitRanges. ``lacks``: what quotas lack for the rest; empty where there is room for all, or
-    where a new pod is refused for another reason.
+    ``max_replicas``: its maxReplicas. ``fits``: how many pods of those there can be, those that exist with them, under
+    the least lucky order of LimitRanges. ``shortfalls``: what quotas lack for the rest; empty where there is room for
+    all, or where a new pod is refused for another reason.
     """
 
     autoscaler: str
-    most: int
+    max_replicas: int
     fits: int
-    lacks: tuple[Shortfall, ...] = ()
+    shortfalls: tuple[Shortfall, ...] = ()
 
 
 class SparePod(Record, frozen=True):
     """The amount that one pod beyond the wanted ones would lack.
 
-    ``short``: how much of ``resource``, where a quota has too little. ``text``: the server's sentence; ``source``: the
-    object and field that refuse it.
+    ``short_by``: how much of ``resource``, where a quota has too little. ``text``: the server's sentence; ``source``:
+    the object and field that refuse it.
     """
 
     text: str
     resource: str = ""
-    short: str = ""
+    short_by: str = ""
     source: Source | None = None
 
 
@@ -311,6 +388,8 @@ Reason = Literal[
     "NotReady",
     "NotStarted",
     "NodeLost",
+    "ResizeDeferred",
+    "ResizeInfeasible",
     "Queue",
     "TaskRunPending",
     "PipelineRunPending",
@@ -334,20 +413,22 @@ class RunState(Record, frozen=True):
     """The state of an object: whether it runs, and why not. ``reason``: why it is in that state; empty for what runs as
     usual.
 
-    ``since``: since when (RFC 3339, empty where nothing says it). ``pods`` of ``of``: how many of the wanted pods are
-    in this state; ``of`` 0: it is a single pod or run. ``ready``: how many of those are ready. ``pod``: one of them.
-    ``object``: what is missing, full or in the way. ``by``: who holds it up or turned it off. ``message``: the
+    ``since``: since when (RFC 3339, empty where nothing says it). ``pods`` of ``wanted``: how many of the wanted pods
+    are in this state; ``wanted`` 0: it is a single pod or run. ``ready``: how many of those are ready. ``pod``: one of
+    them. ``object``: what is missing, full or in the way. ``by``: who holds it up or turned it off. ``message``: the
     cluster's own words. ``detail``: a short summary of them, where that is more than the reason. ``next``: what to do
-    next.
+    next. ``container``: the one that it is about, by name; ``ended``: it has ended, and was not started again. Of one
+    that was killed for memory ``memory_limit`` is the limit that it ran under, ``limit_today`` the one that it gets
+    today, with what sets it; absent: not known.
     """
 
     TRANSIENT: ClassVar[frozenset[str]] = frozenset({"since"})
 
-    word: RunWord
+    state: RunWord
     reason: Reason = ""
     since: str = ""
     pods: int = 0
-    of: int = 0
+    wanted: int = 0
     ready: int = 0
     pod: str = ""
     object: ObjectRef | None = None
@@ -355,33 +436,80 @@ class RunState(Record, frozen=True):
     message: str = ""
     detail: str = ""
     next: str = ""
+    container: str = ""
+    ended: bool = False
+    memory_limit: str = ""
+    limit_today: ResourceValue | None = None
 
 
 def waits_or_fails(state: RunState | None) -> bool:
     """Return whether a wanted object waits or fails."""
-    return state is not None and state.word in NEGATIVE
+    return state is not None and state.state in NEGATIVE
+
+
+Unit = Literal["CPU", "byte", "millibyte"]
+
+
+class SuspectFigure(Record, frozen=True):
+    """A figure of a container that is probably mistyped.
+
+    ``fields``: where it stands, as ``requests.cpu``; ``container``: with its role. ``figure``: as written, which is
+    ``count`` of ``unit``. ``suggestion``: what was probably meant. ``refused``: a refusal of the pod is about it.
+    """
+
+    fields: tuple[str, ...]
+    container: str
+    figure: str
+    count: int
+    unit: Unit
+    suggestion: str
+    refused: bool = False
+
+
+class Note(Sentence, frozen=True):
+    """What there is to say beside the fixes, or where there is none.
+
+    ``nothing``: admission asks for no change. ``idle``: why no pods are wanted. ``next``: what to do about a state.
+    ``suspects``: figures that are probably mistyped. ``changed``: what a refusal depends on and that changed after it.
+    ``search``: passes (a pod came after the last refusal), unread (what could not be read may refuse the next one),
+    ended (no edits were found that let the pods in).
+    """
+
+    nothing: bool = False
+    idle: IdleReason | None = None
+    next: str = ""
+    suspects: tuple[SuspectFigure, ...] = ()
+    search: Literal["", "passes", "unread", "ended"] = ""
+    changed: tuple[LaterChange, ...] = ()
+
+    @property
+    def is_calm(self) -> bool:
+        """Return whether it asks for nothing to be done."""
+        return self.nothing or self.search == "unread"
 
 
 class Explanation(Record, frozen=True):
     """Why a pod, or the next pod of a workload, gets the resources it gets.
 
-    ``remedies``: ways to let in what is refused or missing, each complete alone; none where nothing is missing, and
-    ``spare`` then says what a further pod lacks. ``note``: why there is nothing to change, or what was probably meant.
-    ``state``: why the object does not run, or that it is suspended or paused. ``run_state``: whether what is wanted
-    runs, and why it does not; absent for what does not exist yet. ``start``: which manifest admission starts from.
-    ``replicas``: the pods of a workload that exists. ``live``: the pod exists, and its values stand beside today's.
-    ``certain`` False: values depend on the order of LimitRanges, and the figures are then those of ``order`` and, in
-    Tekton, of ``listed``. ``complete`` False: something the answer needs could not be read. ``autoscaled``: absent
-    where no autoscaler is known to scale the workload. ``scheduling``: the nodes for the pod that waits for one; absent
-    where none waits or they could not be read. With ``-c`` or ``--for`` there are no more containers and values than
-    were asked for, the verdict, and what these depend on.
+    ``fixes``: ways to let in what is refused or missing, each complete alone; none where nothing is missing, and
+    ``one_more`` then says what a further pod lacks. ``note``: why there is nothing to change, or what was probably
+    meant. ``state``: why the object does not run, or that it is suspended or paused. ``run_state``: whether what is
+    wanted runs, and why it does not; absent for what does not exist yet. ``start``: which manifest admission starts
+    from. ``replicas``: the pods of a workload that exists. ``live``: the pod exists, and its values stand beside
+    today's. ``certain`` False: values depend on the order of LimitRanges, and the figures are then those of ``order``
+    and, where a system makes the pod, of ``listed``. ``complete`` False: something the answer needs could not be read.
+    ``autoscaled``: absent where no autoscaler is known to scale the workload. ``scheduling``: the nodes for the pod
+    that waits for one; absent where none waits or they could not be read. ``quota_parts``: of who keeps the quotas that
+    refuse; ``pod_parts``: of who makes or admits the pod. ``further``: what LimitRanges and quotas refuse beside the
+    verdict's findings, which the server does not come to. With ``-c`` or ``--for`` there are no more containers and
+    values than were asked for, the verdict, and what these depend on.
     """
 
     subject: ObjectRef
     start: str
     verdict: Verdict
-    remedies: tuple[Remedy, ...]
-    note: str = ""
+    fixes: tuple[Remedy, ...]
+    note: Note | None = None
     containers: tuple[ContainerValues, ...] = ()
     totals: tuple[Total, ...] = ()
     qos: QoS | None = None
@@ -395,20 +523,26 @@ class Explanation(Record, frozen=True):
     scheduling: NodeReport | None = None
     warnings: tuple[str, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
-    unseen: tuple[FailedRead, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     edits: Mapping[str, LastEdit] = {}
     overhead: Mapping[str, str] = {}
-    pools: tuple[PoolTrail, ...] = ()
+    quota_parts: Parts = msgspec.field(default_factory=dict, name=f"{HOLDER}quotas")
     certain: bool = True
     order: tuple[str, ...] = ()
     listed: tuple[str, ...] = ()
     complete: bool = True
     journal: Journal = ()
-    tekton: TektonPart | None = None
-    spare: tuple[SparePod, ...] = ()
+    pod_parts: Parts = msgspec.field(default_factory=dict, name=f"{HOLDER}pods")
+    one_more: tuple[SparePod, ...] = ()
     state: str = ""
     autoscaled: Autoscaled | None = None
     run_state: RunState | None = None
+    further: tuple[Finding, ...] = ()
+
+    @property
+    def about_another(self) -> bool:
+        """Return whether the answer is about another object like this one, which has ended."""
+        return any(part.about_another for part in self.pod_parts.values())
 
 
 def find_unread(store: Store, reads: Iterable[ReadRequest]) -> Iterator[FailedRead]:
@@ -441,7 +575,8 @@ class EvaluationOptions(Struct, frozen=True):
     """The server that admission is computed for, what was supposed about it, and the moment (RFC 3339).
 
     ``seen``: values that live pods got at their creation are expected of the next one. ``read_yaml``: how text in a
-    ConfigMap is read; raises ValueError or KresError for what is no YAML.
+    ConfigMap is read; raises ValueError or KresError for what is no YAML. ``remedies`` False: none is looked for, which
+    costs more than all else.
     """
 
     server: Server = Server()
@@ -449,6 +584,7 @@ class EvaluationOptions(Struct, frozen=True):
     now: str = ""
     read_yaml: Callable[[str], Any] = json.loads
     seen: bool = True
+    remedies: bool = True
 
 
 class Subject(Struct, frozen=True):
@@ -472,16 +608,6 @@ class Subject(Struct, frozen=True):
         return self.maker or self
 
 
-def template_of(workload: Workload) -> tuple[str, PodTemplateSpec | None]:
-    """Return the template and its path in the workload; None if there is none."""
-    spec = workload.spec
-    if spec.template is not None:
-        return "spec.template", spec.template
-    if spec.job_template is not None and spec.job_template.spec is not None:
-        return "spec.jobTemplate.spec.template", spec.job_template.spec.template
-    return "template", workload.template
-
-
 def raw_template(raw: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """Return the template in an object as sent, with its path; an empty one of a kind that must have one, which the API
     server refuses. Raises UsageError naming the path that is missing.
@@ -491,12 +617,14 @@ def raw_template(raw: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
         return ".".join(result[0]), result[1]
     kind = raw.get("kind", "object")
     if kind in WORKLOADS:
-        return "spec.jobTemplate.spec.template" if kind == "CronJob" else "spec.template", {}
-    name = (raw.get("metadata") or {}).get("name", "")
-    raise UsageError(
-        f'{kind} "{name}" holds no pod template: there is no spec.template.spec.containers '
-        "and no spec.jobTemplate.spec.template.spec.containers"
-    )
+        return ".".join(WORKLOADS[kind].template), {}
+    raise no_template_error(kind, (raw.get("metadata") or {}).get("name", ""))
+
+
+def no_template_error(kind: str, name: str, hint: str = "") -> UsageError:
+    """Return the error about an object that holds no pod template."""
+    fields = " and no ".join(f"{'.'.join(path)}.spec.containers" for path in TEMPLATE_PATHS if path[0] == "spec")
+    return UsageError(f'{kind} "{name}" holds no pod template: there is no {fields}', hint=hint)
 
 
 def manifest_pod(subject: Subject) -> Pod | None:

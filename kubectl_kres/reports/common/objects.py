@@ -12,25 +12,20 @@ from msgspec import structs
 
 from kubectl_kres.admission.quota.usage import claim_names, may_count_devices
 from kubectl_kres.admission.request.pod_objects import Creation, ephemeral_volumes, template_names
+from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.pod import Pod, PodSpec
-from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.common.explanation import template_of
-from kubectl_kres.reports.common.replicas import owned_by, same_template, selector_text
+from kubectl_kres.model.workload import Workload, same_template, selector_text, template_of
+from kubectl_kres.model.workload_kinds import MADE_BY, REVISIONS
+from kubectl_kres.quantity import parse
+from kubectl_kres.reports.common.owners import owned_by
 from kubectl_kres.store.store import ReadRequest, Store
-
-#: What is made for each template of a workload: its kind, and the resource that quotas count.
-REVISIONS = {
-    "Deployment": ("ReplicaSet", "replicasets.apps"),
-    "StatefulSet": ("ControllerRevision", "controllerrevisions.apps"),
-    "DaemonSet": ("ControllerRevision", "controllerrevisions.apps"),
-}
 
 
 def revision_need(kind: str, workload: Workload) -> ReadRequest:
     """Return the read of the workload's ReplicaSets or ControllerRevisions."""
     selector = selector_text(workload.spec.selector)
-    return ReadRequest(REVISIONS[kind][0], workload.metadata.namespace, label_selector=selector, required=False)
+    return ReadRequest(REVISIONS[kind].kind, workload.metadata.namespace, label_selector=selector, required=False)
 
 
 def unused_revisions(store: Store, kind: str, workload: Workload) -> Sequence[str]:
@@ -40,7 +35,7 @@ def unused_revisions(store: Store, kind: str, workload: Workload) -> Sequence[st
     if kind not in REVISIONS:
         return ()
     space, name = workload.metadata.namespace, workload.metadata.name
-    items: Iterable[Any] = owned_by(store, REVISIONS[kind][0], space, (kind, name))
+    items: Iterable[Any] = owned_by(store, REVISIONS[kind].kind, space, (kind, name))
     if kind == "Deployment":
         spare = [
             item
@@ -96,9 +91,6 @@ def _is_different(before: Any, after: Any) -> bool:
 
 
 def _amount(value: Any) -> Any:
-    from kubectl_kres.errors import QuantityError
-    from kubectl_kres.quantity import parse
-
     try:
         return parse(str(value)).nano
     except QuantityError:
@@ -172,7 +164,7 @@ def waiting_pods(store: Store, kind: str, workload: Workload) -> Sequence[Pod]:
         return ()
     space, name = workload.metadata.namespace, workload.metadata.name
     owners = [(kind, name)]
-    for child in ("ReplicaSet", "Job"):
+    for child in MADE_BY:
         owners += [(child, item.metadata.name) for item in owned_by(store, child, space, (kind, name))]
     pods = [pod for owner in owners for pod in owned_by(store, "Pod", space, owner)]
     return [pod for pod in pods if waits_for_objects(store, pod)]

@@ -7,6 +7,7 @@ from typing import Any
 
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.workload_kinds import POD_MAKERS, RETRIED, WORKLOADS
 from kubectl_kres.reports.common.system import ReadRight, systems
 
 #: The name of the roles.
@@ -14,18 +15,15 @@ NAME = "kubectl-kres"
 
 
 _GET, _LIST, _BOTH = ("get",), ("list",), ("get", "list")
-_OWN = ("Deployment", "StatefulSet", "DaemonSet", "CronJob", "ReplicationController", "PodTemplate")
-
 _POLICIES = (ReadRight("LimitRange", _LIST), ReadRight("ResourceQuota", _LIST))
 _NAMED_POLICIES = (ReadRight("LimitRange", _BOTH), ReadRight("ResourceQuota", _BOTH))
-_WORKLOADS = (
-    *(ReadRight(kind, _BOTH) for kind in ("Pod", "ReplicaSet", "Job")),
-    *(ReadRight(kind, _BOTH) for kind in _OWN),
-)
+_WORKLOADS = tuple(ReadRight(kind, _BOTH) for kind in ("Pod", *WORKLOADS))
 _BESIDE = (
     ReadRight("Event", _LIST, "why pods were not created"),
     ReadRight("ControllerRevision", _BOTH, "the template of a StatefulSet's or DaemonSet's pod"),
     ReadRight("PersistentVolumeClaim", _LIST, "which claims of a StatefulSet are there"),
+    ReadRight("ResourceClaimTemplate", _GET),
+    ReadRight("ClusterResourceQuota", _GET, "what a quota of OpenShift has left that refused pods"),
 )
 _AUTOSCALERS = ReadRight(
     "HorizontalPodAutoscaler", _LIST, "whether there is room for all that an autoscaler may ask for"
@@ -50,7 +48,11 @@ _ANY_POD = (*_PODS, *_rights_of_systems("pods"))
 #: What counts where a quota limits devices.
 _DEVICES = (ReadRight("ResourceClaim", _LIST), ReadRight("DeviceClass", _LIST))
 _OF_PODS = ("explain", "quota", "diff", "qos")
-_OWN_COMMANDS = dict.fromkeys(name for system in systems() for name in system.rights if name not in {"pods", *_OF_PODS})
+#: Commands that read what others do, and more.
+_OVER_OTHERS = ("migrate", "check")
+_OWN_COMMANDS = dict.fromkeys(
+    name for system in systems() for name in system.rights if name not in {"pods", *_OF_PODS, *_OVER_OTHERS}
+)
 
 #: What decides beside nodes and pods: namespaces for affinity, volumes, devices.
 _FOR_NODES = (
@@ -98,14 +100,11 @@ COMMANDS: dict[str, tuple[ReadRight, ...]] = {
 }
 COMMANDS["simulate"] = (
     *_POLICIES,
-    *(ReadRight(kind, _LIST) for kind in ("Pod", "Deployment", "ReplicaSet", "StatefulSet", "Job")),
-    *(
-        ReadRight(kind, _LIST, "what a change does to them")
-        for kind in ("DaemonSet", "CronJob", "ReplicationController", "PersistentVolumeClaim", "Service")
-    ),
+    *(ReadRight(kind, _LIST) for kind in ("Pod", *POD_MAKERS)),
+    *(ReadRight(kind, _LIST, "what a change does to them") for kind in ("PersistentVolumeClaim", "Service")),
     *(
         ReadRight(kind, _LIST, "what a new pod gets of its class")
-        for kind in ("PriorityClass", "RuntimeClass", "StorageClass")
+        for kind in ("PriorityClass", "RuntimeClass", "StorageClass", "ResourceClaimTemplate")
     ),
     _AUTOSCALERS,
     ReadRight("Node", _LIST, "which nodes can take new pods"),
@@ -114,12 +113,11 @@ COMMANDS["simulate"] = (
     ReadRight("Namespace", _BOTH, "which pools, policies and standards of Pod Security apply"),
     *(right for name in _OWN_COMMANDS for right in _rights_of_systems(name)),
 )
-COMMANDS["migrate"] = (*COMMANDS["simulate"], ReadRight("Tenant", _GET))
+COMMANDS["migrate"] = (*COMMANDS["simulate"], *_rights_of_systems("migrate"))
 COMMANDS["check"] = (
     *COMMANDS["quota"],
     *(right for name in _OWN_COMMANDS for right in _rights_of_systems(name)),
-    ReadRight("Tenant", _LIST, "whether a Tenant uses more than its quota"),
-    ReadRight("Namespace", _LIST, "which namespaces a pool selects"),
+    *_rights_of_systems("check"),
 )
 COMMANDS["overview"] = (
     *(
@@ -131,8 +129,7 @@ COMMANDS["overview"] = (
     ReadRight("Pod", _GET, "which nodes can take a pod that waits for one"),
 )
 COMMANDS["timeline"] = (
-    *(ReadRight(kind, _LIST) for kind in ("LimitRange", "ResourceQuota", "Pod", "Deployment", "ReplicaSet")),
-    *(ReadRight(kind, _LIST) for kind in ("StatefulSet", "DaemonSet", "Job", "ReplicationController")),
+    *(ReadRight(kind, _LIST) for kind in ("LimitRange", "ResourceQuota", "Pod", *RETRIED)),
     ReadRight("Event", _LIST, "which pods were refused, and when"),
     *(
         ReadRight(kind, _LIST, f"what happened to {BY_KIND[kind].plural}")

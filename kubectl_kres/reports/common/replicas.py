@@ -1,116 +1,41 @@
-"""Counts of pods: wanted, existing, newest, and the surplus of a rolling update.
+"""Counts of pods: wanted, existing, newest, and the surplus of a rolling update."""
 
-It also holds look-ups by owner: the controller of an object, the objects that it controls, and the events about it.
-"""
-
+# ruff: noqa: PLC0415 - only pods with volumes of their own wait for claims
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
-from weakref import WeakKeyDictionary
+from collections.abc import Iterator
+from typing import Literal
 
-import msgspec
 from msgspec import structs
 
-from kubectl_kres.model.objects import LabelSelector
-from kubectl_kres.model.pod import Pod, PodTemplateSpec
-from kubectl_kres.model.workload import ControllerRevision, Event, Strategy, Workload, fenceposts, resolve_count
-from kubectl_kres.reports.common.parts import Record
+from kubectl_kres.errors import UsageError
+from kubectl_kres.model.pod import PodTemplateSpec
+from kubectl_kres.model.workload import (
+    POD_HASH,
+    ControllerRevision,
+    Strategy,
+    Workload,
+    fenceposts,
+    resolve_count,
+    same_template,
+    selector_text,
+)
+from kubectl_kres.model.workload_kinds import REVISIONS, SCALED
+from kubectl_kres.reports.common.owners import by_controller, owned_by
+from kubectl_kres.reports.common.record import Record, Sentence
 from kubectl_kres.store.store import ReadRequest, Store
-
-#: The label with which the pods of a Deployment tell their template.
-_HASH = "pod-template-hash"
-
-#: The kind and name of an object.
-_Key = tuple[str, str]
-#: By kind: the store's revision of it, and for each namespace that was asked about its objects by key.
-_Found = dict[str, tuple[tuple[int, ...], dict[str, Mapping[_Key, list[Any]]]]]
-
-_found: WeakKeyDictionary[Store, _Found] = WeakKeyDictionary()
-
-
-def controller(value: Pod | Workload) -> tuple[str, str]:
-    """Return kind and name of the controlling owner; empty if there is none."""
-    for owner in value.metadata.owner_references or ():
-        if owner.controller:
-            return owner.kind, owner.name
-    return "", ""
-
-
-def owned_by(store: Store, kind: str, namespace: str, owner: _Key) -> Sequence[Any]:
-    """Return the pods or workloads of a kind whose controller has this kind and name, by name."""
-    return _by_key(store, kind, namespace, controller).get(owner, ())
-
-
-def sole_replica_set(store: Store, deployment: Workload) -> str:
-    """Return the name of the one ReplicaSet whose pods are all that a Deployment counts; empty where the store holds
-    others.
-
-    A ReplicaSet is known by its name, the Deployment's and a hash that its pods are labelled with. Source:
-    controller/deployment sync.go getNewReplicaSet.
-    """
-    name, namespace = deployment.metadata.name, deployment.metadata.namespace
-    active = [
-        (owner, pod)
-        for (kind, owner), pods in _by_key(store, "Pod", namespace, controller).items()
-        if kind == "ReplicaSet" and owner.rpartition("-")[0] == name
-        for pod in pods
-        if not pod.metadata.deletion_timestamp and pod.status.phase not in {"Succeeded", "Failed"}
-    ]
-    owners = {owner for owner, pod in active if owner == f"{name}-{(pod.metadata.labels or {}).get(_HASH, '')}"}
-    if len(owners) != 1 or len({owner for owner, _ in active}) != 1 or len(active) != deployment.status.replicas:
-        return ""
-    return owners.pop()
-
-
-def events_about(store: Store, namespace: str, about: _Key) -> Sequence[Event]:
-    """Return the events of a namespace about the object of this kind and name, by their own names."""
-    return _by_key(store, "Event", namespace, _subject).get(about, ())
-
-
-def _subject(event: Event) -> _Key:
-    return event.involved_object.kind, event.involved_object.name
-
-
-def _by_key(store: Store, kind: str, namespace: str, key: Callable[[Any], _Key]) -> Mapping[_Key, list[Any]]:
-    """Return the objects by their owner. The index is made again only where the store has changed."""
-    result, revision = _found.setdefault(store, {}), store.revision(kind)
-    last = result.get(kind)
-    if last is None or last[0] != revision:
-        last = result[kind] = (revision, {})
-    spaces = last[1]
-    if namespace not in spaces:
-        groups: dict[_Key, list[Any]] = {}
-        for item in store.all(kind, namespace):
-            groups.setdefault(key(item), []).append(item)
-        spaces[namespace] = groups
-    return spaces[namespace]
-
-
-def selector_text(selector: Any) -> str:
-    """Return a selector as the query parameter: of a LabelSelector as decoded, or the plain map of a
-    ReplicationController.
-
-    Empty for what is none, as a file may hold it: then everything is listed.
-    """
-    if not isinstance(selector, dict):
-        return ""
-    if "matchLabels" not in selector and "matchExpressions" not in selector:
-        return ",".join(f"{key}={value}" for key, value in sorted(selector.items()))
-    try:
-        typed = msgspec.convert(selector, LabelSelector)
-    except msgspec.ValidationError:
-        return ""
-    parts = [f"{key}={value}" for key, value in sorted((typed.match_labels or {}).items())]
-    for expression in typed.match_expressions or ():
-        key, values = expression.key, ",".join(expression.values or ())
-        shown = {"Exists": key, "DoesNotExist": f"!{key}", "In": f"{key} in ({values})"}
-        parts.append(shown.get(expression.operator, f"{key} notin ({values})"))
-    return ",".join(parts)
-
 
 #: Statuses that end a job.
 _ENDED = {"Complete", "Failed", "Suspended"}
+
+
+class IdleReason(Sentence, frozen=True):
+    """Why a workload wants no pods: it is a Job that is complete, has failed (``reason``: its condition's) or is
+    suspended, or nothing asks for any.
+    """
+
+    kind: Literal["complete", "failed", "suspended", "none-wanted"]
+    reason: str = ""
 
 
 class Replicas(Record, frozen=True):
@@ -121,7 +46,7 @@ class Replicas(Record, frozen=True):
     strategy: how its pods are replaced, empty if they are not. surge: how many pods more than ``wanted`` there may be
     meanwhile, unavailable: how many fewer; both after the server's rounding of percentages.
     failing: pods are being refused. waiting: pods that exist and lack a claim that is made for them.
-    resting: why none is wanted, or none is made at present.
+    idle_reason: why none is wanted, or none is made at present.
     """
 
     wanted: int
@@ -132,7 +57,7 @@ class Replicas(Record, frozen=True):
     failing: bool = False
     updated: int | None = None
     kept: int = 0
-    resting: str = ""
+    idle_reason: IdleReason | None = None
     waiting: int = 0
 
     @property
@@ -168,7 +93,7 @@ def replicas_of(kind: str, workload: Workload) -> Replicas | None:
             kept = wanted if spec.paused else 0
             updated = _count_updated_pods(workload, status.updated_replicas)
             return structs.replace(
-                replicas, updated=updated, kept=kept, resting="" if wanted else reason_for_no_pods(workload)
+                replicas, updated=updated, kept=kept, idle_reason=None if wanted else reason_for_no_pods(workload)
             )
         case "StatefulSet":
             return _stateful_set(wanted, workload)
@@ -178,7 +103,9 @@ def replicas_of(kind: str, workload: Workload) -> Replicas | None:
             return _daemon_set(workload)
         case "Job":
             parallel = _parallel(workload)
-            return Replicas(parallel, status.running_pods, resting="" if parallel else reason_for_no_pods(workload))
+            return Replicas(
+                parallel, status.running_pods, idle_reason=None if parallel else reason_for_no_pods(workload)
+            )
         case _:
             from kubectl_kres.model.pod_places import KINDS
 
@@ -212,19 +139,29 @@ def is_failing(workload: Workload) -> bool:
     )
 
 
-def reason_for_no_pods(workload: Workload) -> str:
+def is_settled(kind: str, workload: Workload) -> bool:
+    """Return whether all pods that a workload keeps exist, are of its current template, and are ready."""
+    if kind not in SCALED:
+        return False
+    status = workload.status
+    try:
+        replicas = replicas_of(kind, workload)
+    except UsageError:
+        return False
+    return (
+        replicas is not None
+        and not (replicas.missing_pods or replicas.old_pods or is_failing(workload))
+        and status.ready_replicas >= replicas.wanted
+        and status.observed_generation >= workload.metadata.generation
+    )
+
+
+def reason_for_no_pods(workload: Workload) -> IdleReason:
     """Return why a workload that wants no pods wants none."""
     for condition in workload.status.conditions or ():
         if condition.status == "True" and condition.type in {"Complete", "Failed"}:
-            how = (
-                "is complete"
-                if condition.type == "Complete"
-                else f"has failed{f' ({condition.reason})' if condition.reason else ''}"
-            )
-            return f"the job {how} and makes no more pods"
-    if workload.spec.suspend:
-        return "the job is suspended and makes no pods until it goes on"
-    return "it wants no pods at present"
+            return IdleReason("complete") if condition.type == "Complete" else IdleReason("failed", condition.reason)
+    return IdleReason("suspended" if workload.spec.suspend else "none-wanted")
 
 
 def _deployment(wanted: int, existing: int, strategy: Strategy | None) -> Replicas:
@@ -305,7 +242,7 @@ def pods_of(store: Store, kind: str, workload: Workload) -> Replicas | None:
         replicas = structs.replace(replicas, updated=0)
         if kind == "DaemonSet" and not workload.status.observed_generation:
             # How many it wants is counted after its revision is made: one pod at least is not there.
-            replicas = structs.replace(replicas, wanted=max(1, replicas.wanted), resting="")
+            replicas = structs.replace(replicas, wanted=max(1, replicas.wanted), idle_reason=None)
     else:
         replicas = structs.replace(replicas, waiting=_count_waiting_pods(store, kind, workload))
     if not is_failing(workload):
@@ -321,8 +258,6 @@ def _count_wanted_pods(replica_set: Workload) -> int:
     return 1 if replica_set.spec.replicas is None else replica_set.spec.replicas
 
 
-#: What is made for each template of a kind before any of its pods.
-_REVISED = {"Deployment": "ReplicaSet", "StatefulSet": "ControllerRevision", "DaemonSet": "ControllerRevision"}
 #: The label that a Deployment adds to the template of each of its ReplicaSets.
 _REFUSED = "ReplicaSetCreateError"
 
@@ -336,12 +271,15 @@ def lacks_revision(store: Store, kind: str, workload: Workload) -> bool:
     daemon update.go constructHistory.
     """
     status = workload.status
-    if kind not in _REVISED or workload.spec.paused or status.observed_generation >= workload.metadata.generation:
+    if kind not in REVISIONS or workload.spec.paused:
         return False
-    made = _REVISED[kind]
-    if kind == "Deployment" and any(_condition_refusals(workload)):
-        return True
+    made = REVISIONS[kind].kind
     owned = owned_by(store, made, workload.metadata.namespace, (kind, workload.metadata.name))
+    if kind == "Deployment" and any(_condition_refusals(workload)):
+        # The controller sets the generation that it has seen when it scales, too.
+        return not any(same_template(workload.spec.template, _template(item)) for item in owned)
+    if status.observed_generation >= workload.metadata.generation:
+        return False
     if not owned and not store.covered(_build_read_request(made, workload)).is_known:
         # Nobody asked for them, as no quota counts them, or they could not be read.
         return False
@@ -360,18 +298,6 @@ def _condition_refusals(deployment: Workload) -> Iterator[bool]:
 
 def _template(item: Workload | ControllerRevision) -> PodTemplateSpec | None:
     return item.data.spec.template if isinstance(item, ControllerRevision) else item.spec.template
-
-
-def same_template(template: PodTemplateSpec | None, other: PodTemplateSpec | None) -> bool:
-    """Return whether two stored templates are equal, as far as they were read, the label of their hash aside."""
-    if template is None or other is None:
-        return template is other
-    return template.spec == other.spec and _notes(template) == _notes(other)
-
-
-def _notes(template: PodTemplateSpec) -> tuple[Any, Any]:
-    labels = {key: value for key, value in (template.metadata.labels or {}).items() if key != _HASH}
-    return labels, template.metadata.annotations or {}
 
 
 def _count_waiting_pods(store: Store, kind: str, workload: Workload) -> int:
@@ -393,8 +319,33 @@ def newest_set(store: Store, deployment: Workload) -> Workload | None:
     owned = owned_by(store, "ReplicaSet", namespace, ("Deployment", name))
     if not owned or any(revision_of(item) < 0 for item in owned) or lacks_revision(store, "Deployment", deployment):
         return None
-    newest: Workload = max(owned, key=revision_of)
+    alike = [item for item in owned if same_template(deployment.spec.template, _template(item))]
+    if not alike and deployment.spec.paused:
+        # Its set is made once it goes on.
+        return None
+    newest: Workload = max(alike or owned, key=revision_of)
     return newest
+
+
+def sole_replica_set(store: Store, deployment: Workload) -> str:
+    """Return the name of the one ReplicaSet whose pods are all that a Deployment counts; empty where the store holds
+    others.
+
+    A ReplicaSet is known by its name, the Deployment's and a hash that its pods are labelled with. Source:
+    controller/deployment sync.go getNewReplicaSet.
+    """
+    name, namespace = deployment.metadata.name, deployment.metadata.namespace
+    active = [
+        (owner, pod)
+        for (kind, owner), pods in by_controller(store, "Pod", namespace).items()
+        if kind == "ReplicaSet" and owner.rpartition("-")[0] == name
+        for pod in pods
+        if not pod.metadata.deletion_timestamp and pod.status.phase not in {"Succeeded", "Failed"}
+    ]
+    owners = {owner for owner, pod in active if owner == f"{name}-{(pod.metadata.labels or {}).get(POD_HASH, '')}"}
+    if len(owners) != 1 or len({owner for owner, _ in active}) != 1 or len(active) != deployment.status.replicas:
+        return ""
+    return owners.pop()
 
 
 def newest_set_name(store: Store, deployment: Workload) -> str:

@@ -5,11 +5,12 @@ It also puts the scopes of a quota into plain words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from kubectl_kres.admission.quota.usage import requirements
 from kubectl_kres.model.objects import ResourceQuotaSpec, ScopedRequirement
 from kubectl_kres.quantity import Quantity
+from kubectl_kres.wording import join_words
 
 #: Percent that is used from which a quota or a pool is nearly full, wherever that is shown.
 NEARLY_FULL = 90
@@ -18,14 +19,6 @@ NEARLY_FULL = 90
 def percent_of(part: Quantity, whole: Quantity) -> int | None:
     """Return the share in whole hundredths, rounded down; None if the whole is 0."""
     return part.nano * 100 // whole.nano if whole.nano > 0 else None
-
-
-def join_words(words: Iterable[str], maximum: int = 6) -> str:
-    """Return the texts as ``a, b and c``; beyond ``maximum`` only how many more there are."""
-    texts = list(words)
-    if len(texts) > maximum + 1:
-        return f"{', '.join(texts[:maximum])} and {len(texts) - maximum} more"
-    return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))
 
 
 _PODS: Mapping[str, str] = {
@@ -74,10 +67,4 @@ def _format_scope(objects: str, word: str, scope: ScopedRequirement) -> str:
 
 
 def _format_alternatives(values: Sequence[str]) -> str:
-    return " or ".join(_join_leading_values(values)) or "none"
-
-
-def _join_leading_values(values: Sequence[str]) -> Iterator[str]:
-    if values[:-1]:
-        yield ", ".join(values[:-1])
-    yield from values[-1:]
+    return join_words(values, "or") or "none"

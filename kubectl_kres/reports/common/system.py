@@ -25,19 +25,14 @@ from kubectl_kres.model.objects import Metadata, ObjectRef, ResourceQuota
 from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.model.quota_objects import CountedObject
 from kubectl_kres.model.workload import Workload
+from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Fact, RunState, Subject
-from kubectl_kres.reports.common.parts import (
-    Edit,
-    MergedLimit,
-    PoolTrail,
-    Record,
-    Remedy,
-    RuleSummary,
-    Severity,
-)
-from kubectl_kres.reports.common.replicas import controller
+from kubectl_kres.reports.common.owners import controller
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.remedy import Edit, Remedy
+from kubectl_kres.reports.common.system_parts import Parts, SystemPart, hold
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.systems import registered_systems
 
@@ -88,6 +83,10 @@ class CacheKey(NamedTuple):
     texts: tuple[str, ...]
 
 
+#: ``bad``: a fault. ``warn``: near one. ``unknown``: it cannot be said. Empty: nothing is wrong.
+Severity = Literal["bad", "warn", "unknown", ""]
+
+
 class TimelineEvent(NamedTuple):
     """A fact with its time and its severity."""
 
@@ -124,15 +123,8 @@ class Ownership(NamedTuple):
 class ManagedQuotaAnswer(NamedTuple):
     """Of quotas that a system keeps and that refuse: where the room comes from; sentences by rule, before the usual."""
 
-    refusing_pools: tuple[PoolTrail, ...] = ()
+    parts: tuple[SystemPart, ...] = ()
     sentences: Mapping[str, Sentences] = {}
-
-
-class NamespaceRules(NamedTuple):
-    """What a system enforces on the pods of a namespace, and what its pods get of the LimitRanges there."""
-
-    rules: tuple[RuleSummary, ...] = ()
-    limits: tuple[MergedLimit, ...] = ()
 
 
 class ObjectDescription(NamedTuple):
@@ -186,6 +178,13 @@ class AboutRefused(NamedTuple):
     namespace: str
 
 
+class AboutHeld(NamedTuple):
+    """What else is read for an object that somebody may hold back until its turn comes? ``listed``: one of many."""
+
+    subject: Subject
+    listed: bool = False
+
+
 class AboutNamespace(NamedTuple):
     """What else is read for a namespace as a whole?"""
 
@@ -205,7 +204,14 @@ class AboutConfiguration(NamedTuple):
 
 #: What a system can be asked to name reads for.
 Question = (
-    AboutObject | AboutPod | AboutPolicies | AboutRefused | AboutNamespace | AboutSharedQuotas | AboutConfiguration
+    AboutObject
+    | AboutPod
+    | AboutPolicies
+    | AboutRefused
+    | AboutHeld
+    | AboutNamespace
+    | AboutSharedQuotas
+    | AboutConfiguration
 )
 #: What the objects of a kind are to common answers. ``in-lists``: lists depend on them though they can do without.
 #: ``assumed``: an assumption says that they could not be read; ``if-refused``: that is said only where the server
@@ -231,7 +237,7 @@ class Analyse(Protocol):
 class PodMaker(Struct, frozen=True):
     """Who makes pods.
 
-    ``analyse``: the analysis of a pod of its making, with ``Analysis.made``; None for any other.
+    ``analyse``: the analysis of a pod of its making, with ``Analysis.made_pod``; None for any other.
     ``sentences``: what mends the refusals of such an analysis; ``names`` of containers by path, sentences by rule that
     its own come before. ``reach``: the ways to other QoS classes.
     ``cache_key``: of one of its objects; None: no other is like it, or it is not worth looking.
@@ -269,17 +275,49 @@ class Admitter(Struct, frozen=True):
     apply: Callable[[Store, Subject, EvaluationOptions, Analysis, Target], Analysis] | None = None
 
 
+class Turn(NamedTuple):
+    """What a system says of an object of others whose turn it decides about: it holds it back, or has let it go.
+
+    ``state``: why it waits; None: it is not held. ``fixes``: changes, tried, with which its turn comes. ``part``: the
+    account of it.
+    """
+
+    state: RunState | None
+    fixes: tuple[Remedy, ...] = ()
+    part: SystemPart | None = None
+
+
+class TurnKeeper(Struct, frozen=True):
+    """Who holds objects of others back until their turn comes.
+
+    ``state``: of a stored object of a kind that common code takes for held, in place of what is seen of it; None: it is
+    none of this system's, or nothing is known. ``turn``: the whole answer about one; None: it is none of its.
+    """
+
+    state: Callable[[Store, str, Any, RunState], RunState | None]
+    turn: Callable[[Store, Subject, Analysis | None], Turn | None]
+
+
+class RequestCap(NamedTuple):
+    """What keeps a request as low as it has to be where a system sets it: in words, and as lines for kubectl."""
+
+    text: str
+    commands: tuple[str, ...]
+
+
 class System(Struct, frozen=True):
     """What a system registers: what its kinds are, what is read for them, and the ports that it has.
 
-    ``name``: what ``Analysis.made`` holds of a pod of its making. ``group``: the API group of its kinds; empty: they
+    ``name``: what ``MadePod.system`` is of a pod of its making. ``group``: the API group of its kinds; empty: they
     are Kubernetes' own. ``answers``: what there is to say of them. ``kinds``: those of a role. ``rights``: by command
     what it reads; of ``pods`` whatever explains pods. ``over_pods``: commands of its own that look at pods, too, and
     what for. ``sentences``: what to change of any pod, by rule of its own that refuses.
     ``reads``: the answer to a question; None: nothing. ``describe``: what it is at a glance; ``state(store, object,
     now)``: how it fares; ``history``: what it tells; None for an object of others, or where it has no such.
     ``remedies``: changes, tried, that let a pod pass which it makes, or refuses.
-    ``explain_namespace``: its part in the explanation of a namespace with these LimitRanges.
+    ``cap_request``: what keeps a request that an object of it sets, of a container and resource, at an amount; None:
+    that object is not of the system. ``explain_namespace``: its parts in the explanation of a namespace with these
+    LimitRanges.
     """
 
     name: str
@@ -294,10 +332,12 @@ class System(Struct, frozen=True):
     state: Callable[[Store, Any, str], RunState | None] | None = None
     history: Callable[[Any], ObjectHistory | None] | None = None
     remedies: Callable[[Store, Subject, Analysis], tuple[Remedy, ...]] | None = None
-    explain_namespace: Callable[[Store, str, Sequence[Limits]], NamespaceRules] | None = None
+    cap_request: Callable[[Store, Source, str, str, str], RequestCap | None] | None = None
+    explain_namespace: Callable[[Store, str, Sequence[Limits]], Iterable[SystemPart]] | None = None
     pods: PodMaker | None = None
     quotas: QuotaKeeper | None = None
     admission: Admitter | None = None
+    holds: TurnKeeper | None = None
 
 
 def systems() -> tuple[System, ...]:
@@ -318,6 +358,14 @@ def reads_for(store: Store, question: Question) -> Iterator[ReadRequest]:
             yield from system.reads(store, question) or ()
 
 
+def cap_of_request(store: Store, source: Source, container: str, resource: str, amount: str) -> RequestCap | None:
+    """Return what keeps a request that ``source`` sets at an amount; None where no system sets it."""
+    for system in systems():
+        if system.cap_request is not None and (cap := system.cap_request(store, source, container, resource, amount)):
+            return cap
+    return None
+
+
 def describe(item: Any) -> ObjectDescription | None:
     """Return what an object of a system is at a glance; None for any other."""
     described = (system.describe(item) for system in systems() if system.describe is not None)
@@ -336,12 +384,11 @@ def object_history(item: Any) -> ObjectHistory | None:
     return next((history for history in histories if history is not None), None)
 
 
-def rules_of_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -> NamespaceRules:
-    """Return what all systems enforce on a namespace."""
-    parts = [system.explain_namespace(store, namespace, limits) for system in systems() if system.explain_namespace]
-    return NamespaceRules(
-        tuple(rule for part in parts for rule in part.rules), tuple(row for part in parts for row in part.limits)
-    )
+def parts_of_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -> Parts:
+    """Return what all systems add to the explanation of a namespace: who makes pods there, then what is enforced."""
+    makers_first = sorted(systems(), key=lambda system: system.pods is None)
+    explaining = (system.explain_namespace for system in makers_first if system.explain_namespace is not None)
+    return hold(*(part for explain in explaining for part in explain(store, namespace, limits)))
 
 
 def remedies_of_systems(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
@@ -370,6 +417,18 @@ def apply_admitters(
         if system.admission is not None and system.admission.apply is not None:
             analysis = system.admission.apply(store, subject, options, analysis, target)
     return analysis
+
+
+def state_while_held(store: Store, kind: str, item: Any, state: RunState) -> RunState:
+    """Return the state of an object that waits for its turn, as who decides about that says it; else as it was seen."""
+    told = (system.holds.state(store, kind, item, state) for system in systems() if system.holds is not None)
+    return next((each for each in told if each is not None), state)
+
+
+def turn_of(store: Store, subject: Subject, analysis: Analysis | None = None) -> Turn | None:
+    """Return what is said of an object's turn; None where nobody decides about it. ``analysis``: of its pods."""
+    told = (system.holds.turn(store, subject, analysis) for system in systems() if system.holds is not None)
+    return next((each for each in told if each is not None), None)
 
 
 def pod_makers() -> tuple[PodMaker, ...]:

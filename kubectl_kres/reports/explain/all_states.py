@@ -9,17 +9,16 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
+from kubectl_kres.model.workload_kinds import RETRIED
 from kubectl_kres.reports.common.explanation import RunState
-from kubectl_kres.reports.common.parts import waits_for_node
-from kubectl_kres.reports.common.replicas import controller, newest_set, owned_by, pods_of
+from kubectl_kres.reports.common.nodes import waits_for_node
+from kubectl_kres.reports.common.owners import controller, owned_by
+from kubectl_kres.reports.common.replicas import newest_set, pods_of
 from kubectl_kres.reports.common.system import kinds_of, state_of_object
-from kubectl_kres.reports.explain.object_state import is_plain, state_of_pod
+from kubectl_kres.reports.explain.object_state import is_plain, state_of_pod, state_of_turn
 from kubectl_kres.reports.run_state.grace import rank
 from kubectl_kres.reports.run_state.workload_state import workload_state
 from kubectl_kres.store.store import Store
-
-#: Kinds that make pods, or what makes them.
-KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "ReplicationController")
 
 _Owner = tuple[str, str, str]
 _States = list[tuple[Pod, RunState]]
@@ -42,9 +41,9 @@ class PodStates:
             self._running[owner] += 1
             return
         state = state_of_pod(self.store, pod, self.now)
-        if state.word == "runs" and not state.reason:
+        if state.state == "runs" and not state.reason:
             self._running[owner] += 1
-        elif state.word != "ended" or (pod.status.phase == "Failed" and owner[1] == "Job"):
+        elif state.state != "ended" or (pod.status.phase == "Failed" and owner[1] == "Job"):
             self._states_by_owner.setdefault(owner, []).append((pod, state))
 
     def states_of(self, namespace: str, kind: str, name: str) -> tuple[int, _States]:
@@ -60,7 +59,7 @@ class PodStates:
         """
         runs = kinds_of("waits")
         for (space, kind, _), pods in self._states_by_owner.items():
-            if kind not in KINDS and kind not in runs and namespace in {"", space}:
+            if kind not in RETRIED and kind not in runs and namespace in {"", space}:
                 yield from pods
 
     def pods_without_node(self) -> Iterator[Pod]:
@@ -82,22 +81,23 @@ def all_states(store: Store, namespace: str, pods: PodStates) -> Iterator[tuple[
 
     ``namespace`` empty: in all namespaces. A Deployment stands for its ReplicaSets, a run for its pod.
     """
-    for kind in KINDS:
+    for kind in RETRIED:
         for workload in store.all(kind, namespace or None):
-            if controller(workload)[0] in KINDS:
+            if controller(workload)[0] in RETRIED:
                 continue
-            state = _of_workload(store, kind, workload, pods)
+            state = _workload_state(store, kind, workload, pods)
             if state is not None:
-                yield ObjectRef(kind, workload.metadata.name, workload.metadata.namespace), state
+                ref = ObjectRef(kind, workload.metadata.name, workload.metadata.namespace)
+                yield ref, state_of_turn(store, kind, workload, state)
     for workload in store.all("CronJob", namespace or None):
         if workload.spec.suspend and (state := workload_state("CronJob", workload, None, None, pods.now)) is not None:
             yield ObjectRef("CronJob", workload.metadata.name, workload.metadata.namespace), state
-    yield from _of_systems(store, namespace, pods)
+    yield from _system_states(store, namespace, pods)
     for pod, state in pods.uncontrolled_pods(namespace):
         yield ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace), state
 
 
-def _of_systems(store: Store, namespace: str, pods: PodStates) -> Iterator[tuple[ObjectRef, RunState]]:
+def _system_states(store: Store, namespace: str, pods: PodStates) -> Iterator[tuple[ObjectRef, RunState]]:
     """Yield the systems' objects with their states; a failed run is left out, as it is over, unless its memory limit
     killed it.
     """
@@ -107,10 +107,11 @@ def _of_systems(store: Store, namespace: str, pods: PodStates) -> Iterator[tuple
         if state is None or state.reason == "RunFailed":
             continue
         states = [state for _, state in pods.states_of(ref.namespace, ref.kind, ref.name)[1]]
-        yield ref, state if state.word in {"ended", "fails"} else min((*states, state), key=rank)
+        worst = state if state.state in {"ended", "fails"} else min((*states, state), key=rank)
+        yield ref, state_of_turn(store, ref.kind, item, worst)
 
 
-def _of_workload(store: Store, kind: str, workload: Workload, pods: PodStates) -> RunState | None:
+def _workload_state(store: Store, kind: str, workload: Workload, pods: PodStates) -> RunState | None:
     namespace, name = workload.metadata.namespace, workload.metadata.name
     try:
         replicas = pods_of(store, kind, workload)

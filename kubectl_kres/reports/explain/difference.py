@@ -13,6 +13,7 @@ from msgspec import structs
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.pod import aggregate as qos
 from kubectl_kres.admission.request.new_pod import stored_pod
+from kubectl_kres.model.content_key import content_key
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ManagedMetadata, ObjectRef
 from kubectl_kres.model.pod import Pod
@@ -22,8 +23,9 @@ from kubectl_kres.reports.common.analysis import PodManifest
 from kubectl_kres.reports.common.answer_cache import AnswerCache
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, ResourceValue, Subject, Verdict
-from kubectl_kres.reports.common.parts import Record, Remedy
-from kubectl_kres.reports.common.replicas import controller
+from kubectl_kres.reports.common.owners import controller
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.system import object_behind
 from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.pod import events
@@ -34,11 +36,15 @@ from kubectl_kres.store.store import Store
 
 
 class Reason(Record, frozen=True):
-    """Why one line of the diff changed: a rule, the object and field behind it, or a note on a live value."""
+    """Why one line of the diff changed: a rule, the object and field behind it, or a note on a live value.
+
+    ``others``: what other orders of LimitRanges set instead.
+    """
 
     rule: str = ""
     source: Source | None = None
     note: str = ""
+    others: tuple[str, ...] = ()
 
 
 class Difference(Record, frozen=True):
@@ -56,8 +62,8 @@ class Difference(Record, frozen=True):
     reasons: Mapping[str, Reason]
     verdict: Verdict
     changed: bool
-    remedies: tuple[Remedy, ...] = ()
-    unseen: tuple[FailedRead, ...] = ()
+    fixes: tuple[Remedy, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     certain: bool = True
     complete: bool = True
 
@@ -65,9 +71,6 @@ class Difference(Record, frozen=True):
 def diff(store: Store, subject: Subject, options: EvaluationOptions) -> Difference:
     """Return the difference of a pod. Raises what ``explain`` raises."""
     return _build_difference(store, subject, explain.analysis_of(store, subject, options))
-
-
-_ENCODER = msgspec.msgpack.Encoder()
 
 
 class Differences:
@@ -157,7 +160,7 @@ class Differences:
         created = metadata.creation_timestamp or ""
         later = tuple(time for time in self._edit_times(live) if time > created)
         result = (spec.overhead, spec.priority_class_name, pod.status.qos_class, pod.status.phase)
-        return *live.key, *controller(pod), _ENCODER.encode(result), marks, later
+        return *live.key, *controller(pod), content_key(result), marks, later
 
     def _edit_times(self, live: _Live) -> tuple[str, ...]:
         """Return when the policies of the pod's namespace, and the workload that made it, were edited, in order."""
@@ -267,8 +270,8 @@ def _build_difference(store: Store, subject: Subject, analysis: explain.Analysis
         _reasons(decision, first, before),
         decision.verdict,
         changed or decision.verdict.allowed is not True,
-        decision.advice.remedies,
-        decision.unseen,
+        decision.advice.fixes,
+        decision.unread,
         decision.certain,
         decision.complete,
     )
@@ -295,7 +298,9 @@ def _after(manifest: PodManifest, first: Outcome) -> dict[str, Any]:
         return dict(first.object)
     if first.draft is None:
         return written_pod(manifest.pod)
-    reached = stored_pod(manifest.pod, first.draft, qos.compute_class(first.draft))
+    # Live pods may have told of containers that no manifest has.
+    pod = structs.replace(manifest.pod, spec=first.draft.spec)
+    reached = stored_pod(pod, first.draft, qos.compute_class(first.draft))
     reached["metadata"].pop("annotations", None)
     del reached["status"]
     return reached
@@ -328,7 +333,8 @@ def _align(before: dict[str, Any], after: dict[str, Any]) -> None:
 def _reason(value: ResourceValue) -> Reason:
     """Return what set the value; for a written one what changed its notation."""
     rewritten = value.rule == "manifest/written" and bool(value.steps)
-    return Reason("quantity/canonical" if rewritten else value.rule, value.source, value.note)
+    others = tuple(dict.fromkeys(alternative.value for alternative in value.alternatives))
+    return Reason("quantity/canonical" if rewritten else value.rule, value.source, value.note, others)
 
 
 def _reasons(decision: explain.Decision, first: Outcome, before: Mapping[str, Any]) -> dict[str, Reason]:

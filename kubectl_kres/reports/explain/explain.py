@@ -1,5 +1,6 @@
 """The explanation of a pod, or of the next pod of a workload: what sets its resources, or what refuses it."""
 
+# ruff: noqa: PLC0415 - what only files, live pods, refusals and pods without a node are held against
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,10 +9,13 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Draft
-from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Server
+from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod import aggregate as qos
 from kubectl_kres.admission.quota.quota_admission import charges, pod_request
 from kubectl_kres.admission.request.new_pod import Policies, admit, initial_qos_class, quota_request
+from kubectl_kres.admission.request.pod_objects import object_charges
+from kubectl_kres.admission.sentences import QuotaExceeded, read_refusal
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import is_known
 from kubectl_kres.model.pod import Pod
@@ -26,46 +30,53 @@ from kubectl_kres.reports.common.explanation import (
     Explanation,
     Fact,
     FailedRead,
+    Injection,
+    Note,
     QuotaCost,
     RunState,
     Subject,
     Verdict,
     find_unread,
 )
-from kubectl_kres.reports.common.parts import NodeReport, Remedy, waits_for_node
+from kubectl_kres.reports.common.nodes import NodeReport, waits_for_node
+from kubectl_kres.reports.common.remedy import DeleteObject, PassingRoom, Remedy, SetValue
 from kubectl_kres.reports.common.replicas import Replicas, pods_of, reason_for_no_pods
 from kubectl_kres.reports.common.system import (
     analysis_by_system,
     apply_admitters,
+    describe,
     kinds_of,
     object_history,
     pod_maker,
     quota_keepers,
     remedies_of_systems,
+    turn_of,
 )
+from kubectl_kres.reports.common.system_parts import hold
+from kubectl_kres.reports.explain.further import further_findings
 from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.reports.pod import events
-from kubectl_kres.reports.pod.events import blocking_event, not_running_reason
+from kubectl_kres.reports.pod.applied_pod import as_update, stored_pod_of
+from kubectl_kres.reports.pod.events import not_running_reason
 from kubectl_kres.reports.pod.manifest_source import find_manifest
 from kubectl_kres.reports.pod.needs import list_read_requests, node_needs
 from kubectl_kres.reports.pod.pod_claims import add_charges, with_account
 from kubectl_kres.reports.pod.values import ValueTable, names_of, totals
 from kubectl_kres.reports.pod.verdict import is_negative, outcome_word, verdict_of, with_outcome
 from kubectl_kres.reports.remedies.commands import add_access_flags
-from kubectl_kres.reports.remedies.words import NOTHING, after_sentences, untested_remedies
+from kubectl_kres.reports.remedies.words import after_sentences, own_defaults, untested_remedies
 from kubectl_kres.reports.rollout import wanted_pods
 from kubectl_kres.reports.rollout.observed_pods import with_seen
 from kubectl_kres.store.store import Store
+from kubectl_kres.wording import join_words
 
 __all__ = ["Analysis", "Explanation", "explain", "list_read_requests"]
 
-#: For a workload whose pods were refused and would not be now, by all policies or by those that could be read.
-_PASSES = "wait: what was refused before would pass now; the controller tries again by itself"
-#: Where no edits were found that let the pods in.
-_ENDED = "the search for edits ended without a way in; what is said here was not tried"
+_NO_SINGLE_CHANGE = "no single change lets a node take it: see what each of them lacks"
+_NO_ROOM = PassingRoom()
+_NODES_NOT_SEEN = "which change lets a node take it is known once the nodes were read"
 #: States of reads that the server refused, or that failed.
 _REFUSED = frozenset({"denied", "failed"})
-_BLIND = "not known: the last try was refused (see below), and what could not be read may refuse the next one, too"
 
 
 def explain(store: Store, subject: Subject, options: EvaluationOptions) -> Explanation:
@@ -82,6 +93,8 @@ def analysis_of(store: Store, subject: Subject, options: EvaluationOptions, *, j
     analysis = analysis_from(store, subject, options, find_manifest(store, subject), raw, journal=journal)
     if subject.raw is None:
         return with_account(store, subject, analysis)
+    if (stored := stored_pod_of(store, subject)) is not None and all(item.code != 400 for item in analysis.outcomes):
+        return as_update(analysis, subject.raw, stored)
     from kubectl_kres.reports.pod import preflight
 
     evaluated = preflight.check_file(store, subject, options, analysis)
@@ -157,10 +170,10 @@ def matches_live_pod(outcome: Outcome, live: Pod) -> bool:
 
 
 class Advice(NamedTuple):
-    """Remedies for what is refused or missing, and notes beside them."""
+    """Fixes for what is refused or missing, and what there is to say beside them."""
 
-    remedies: tuple[Remedy, ...] = ()
-    note: str = ""
+    fixes: tuple[Remedy, ...] = ()
+    note: Note | None = None
 
 
 class Decision(NamedTuple):
@@ -169,7 +182,7 @@ class Decision(NamedTuple):
     verdict: Verdict
     containers: tuple[ContainerValues, ...]
     advice: Advice
-    unseen: tuple[FailedRead, ...]
+    unread: tuple[FailedRead, ...]
     seen: tuple[Fact, ...]
     pods: Replicas | None
     table: ValueTable
@@ -182,24 +195,24 @@ class Decision(NamedTuple):
     @property
     def complete(self) -> bool:
         """Return whether all that it needs could be read."""
-        return not any(failed_read.required for failed_read in self.unseen)
+        return not any(failed_read.required for failed_read in self.unread)
 
 
-def build_decision(store: Store, subject: Subject, analysis: Analysis) -> Decision:
-    """Return the decision: an explanation without sums, costs and assumptions."""
+def build_decision(store: Store, subject: Subject, analysis: Analysis, *, remedies: bool = True) -> Decision:
+    """Return the decision: an explanation without sums, costs and assumptions. ``remedies`` False: without these."""
     manifest, outcomes = analysis.manifest, analysis.outcomes
     facts, pods = _facts(store, subject, manifest), _replicas(store, subject, manifest)
     table = ValueTable(store, manifest, outcomes, analysis.listed)
-    containers, left_out = table.containers(), list_unseen(store, subject)
-    failed_reads = (*left_out, *analysis.unseen)
+    containers, left_out = table.containers(), list_unread(store, subject)
+    failed_reads = (*left_out, *analysis.unread)
     needed_pods = wanted_pods.count_needed_pods(store, subject, analysis, pods, facts)
     verdict = with_outcome(verdict_of(outcomes), failed_reads, needed_pods)
-    advice = Advice() if outcome_word(verdict) == "full" else _advice(store, subject, analysis, facts, pods, left_out)
-    if advice.remedies and any(finding.rule.startswith("limitrange/") for finding in verdict.findings):
-        from kubectl_kres.reports.remedies.words import own_defaults
-
+    advice = Advice()
+    if remedies and outcome_word(verdict) != "full":
+        advice = _advice(store, subject, analysis, verdict, facts, pods, left_out)
+    if advice.fixes and any(finding.rule.startswith("limitrange/") for finding in verdict.findings):
         defaulted = own_defaults(verdict, containers)
-        advice = Advice((*untested_remedies((defaulted,) if defaulted else ()), *advice.remedies), advice.note)
+        advice = Advice((*untested_remedies((defaulted,) if defaulted else ()), *advice.fixes), advice.note)
     return Decision(verdict, containers, advice, failed_reads, facts, pods, table)
 
 
@@ -210,19 +223,24 @@ def build_explanation(store: Store, subject: Subject, options: EvaluationOptions
     # What LimitRanges would fill in is missing from a template: it says nothing about quotas.
     charged = None if analysis.undefaulted else draft
     stated_class = _find_stated_class(manifest, options.server)
-    decision = build_decision(store, subject, analysis)
+    decision = build_decision(store, subject, analysis, remedies=options.remedies)
     verdict, containers, advice, failed_reads, facts, pods, table = decision
     state = _run_state(store, subject, options, decision)
-    nodes = _nodes(store, subject, analysis, containers, options.server)
-    advice = _with_next_step(_with_node_fixes(advice, nodes, state, verdict), state, verdict)
+    updated = stored_pod_of(store, subject) is not None
+    nodes = None if updated else _nodes(store, subject, analysis, containers, options.server)
+    turn = None if updated else turn_of(store, subject, analysis)
+    if turn is not None and turn.state is not None and not is_negative(verdict):
+        state = _with_turn(state, turn.state)
+        advice = Advice(turn.fixes) if options.remedies and turn.fixes else advice
+    advice = _with_next_step(_with_node_fixes(advice, nodes, state, verdict), state, verdict, nodes)
     refused = [keeper.explain_refusals(store, space, verdict.findings) for keeper in quota_keepers()]
     return Explanation(
         subject=subject.ref,
         start=manifest.text,
         verdict=verdict,
-        remedies=advice.remedies,
+        fixes=advice.fixes,
         note=advice.note,
-        spare=wanted_pods.list_spare_pods(verdict),
+        one_more=wanted_pods.list_spare_pods(verdict),
         state=_state(store, subject),
         containers=containers,
         totals=tuple(totals(draft)) if draft is not None else (),
@@ -231,19 +249,26 @@ def build_explanation(store: Store, subject: Subject, options: EvaluationOptions
         replicas=pods,
         live=manifest.live is not None,
         live_qos=manifest.live.status.qos_class if manifest.live is not None else "",
-        quotas=tuple(sorted(_quota_costs(analysis, charged, options), key=lambda cost: not cost.exceeded)),
+        quotas=()
+        if updated
+        else tuple(sorted(_quota_costs(analysis, charged, options, verdict), key=lambda cost: not cost.exceeded)),
         demands=_demands(manifest, policies.policies, charged),
         facts=facts,
         scheduling=nodes,
         warnings=first.warnings,
         assumptions=(
             *_assumptions(manifest, policies, options, table.injected_containers),
+            *_limited_by_default(store, subject, analysis, options.server),
             *analysis.assumed,
             *(analysis.claims.assumptions if analysis.claims is not None else ()),
-            *(analysis.made_pod.assumptions if analysis.made_pod is not None else _of_file(store, subject, outcomes)),
+            *(
+                analysis.made_pod.assumptions
+                if analysis.made_pod is not None
+                else _file_assumptions(store, subject, outcomes)
+            ),
         ),
-        unseen=(*failed_reads, *_nodes_unseen(store, subject, manifest)),
-        pools=tuple(pool for answer in refused for pool in answer.refusing_pools),
+        unread=(*failed_reads, *_nodes_unread(store, subject, manifest)),
+        quota_parts=hold(*(part for answer in refused for part in answer.parts)),
         edits=table.edits(),
         overhead={name: str(quantity) for name, quantity in draft.overhead.items()} if draft is not None else {},
         certain=(certain := decision.certain),
@@ -251,9 +276,12 @@ def build_explanation(store: Store, subject: Subject, options: EvaluationOptions
         listed=() if certain or not analysis.listed else analysis.listed[0],
         complete=decision.complete,
         journal=first.journal,
-        tekton=analysis.tekton,
+        pod_parts=analysis.parts if turn is None or turn.part is None else {**analysis.parts, **hold(turn.part)},
         autoscaled=wanted_pods.autoscaler_scaling(store, subject, analysis, pods),
         run_state=state,
+        further=()
+        if updated or manifest.live is not None
+        else further_findings(manifest.pod, charged, policies.policies, options.server, verdict),
     )
 
 
@@ -267,47 +295,73 @@ def _run_state(store: Store, subject: Subject, options: EvaluationOptions, decis
     values = (
         value
         for container in decision.containers
-        if f"container {container.name} " in f"{state.detail} "
+        if container.name == state.container
         for value in container.values
         if (value.side, value.resource) == ("limits", "memory")
     )
     limit = next(values, None)
     if limit is None or not (limit.value or limit.live):
         return state
-    amount = f" ({limit.live or limit.value})" if (limit.live or limit.value or "") not in state.detail else ""
-    holder = str(limit.source.ref) if limit.source is not None else "the manifest" if limit.written else "admission"
-    edited = f", last written by {limit.edited.manager}" if limit.edited is not None else ""
-    return structs.replace(state, detail=f"{state.detail}; the limit{amount} is set by {holder}{edited}")
+    return structs.replace(state, limit_today=structs.replace(limit, steps=()))
+
+
+def _with_turn(state: RunState | None, turn: RunState) -> RunState:
+    """Return why an object waits for its turn, with how many pods that is about."""
+    if state is None:
+        return turn
+    return structs.replace(turn, since=state.since or turn.since, pods=state.pods, wanted=state.wanted)
 
 
 def _with_node_fixes(advice: Advice, nodes: NodeReport | None, state: RunState | None, verdict: Verdict) -> Advice:
     """Return the advice with changes that let the pod onto a node, where nothing else blocks it."""
-    if nodes is None or not nodes.remedies or advice.remedies or is_negative(verdict):
+    if nodes is None or advice.fixes or is_negative(verdict) or (state is not None and state.reason != "NoNode"):
         return advice
-    if state is not None and state.reason != "NoNode":
+    if state is not None and state.object is not None:
+        # Where it goes depends on another pod, which waits, too.
         return advice
+    if not nodes.fixes:
+        stuck = nodes.complete and nodes.nodes and not nodes.fitting and state is None
+        note = Note(next=_no_change_text(nodes)) if stuck and advice.note == Note(nothing=True) else advice.note
+        return Advice((), note)
     from kubectl_kres.reports.scheduling.remedies import node_fixes
 
     note = advice.note
-    if note.startswith(NOTHING):
-        note = "; ".join(filter(None, (note.partition(f"{NOTHING}: ")[2], note.partition(", but ")[2])))
-    return Advice(node_fixes(nodes), note)
+    return Advice(node_fixes(nodes), _something_to_say(structs.replace(note, nothing=False)) if note else None)
 
 
-def _with_next_step(advice: Advice, state: RunState | None, verdict: Verdict) -> Advice:
+def _with_next_step(
+    advice: Advice, state: RunState | None, verdict: Verdict, nodes: NodeReport | None = None
+) -> Advice:
     """Return the advice with "nothing to change" only for an object that runs, has ended or is starting."""
-    if state is None or advice.remedies or state.word in {"runs", "ended", "starting"} or is_negative(verdict):
+    if state is None or advice.fixes or state.state in {"runs", "ended", "starting"} or is_negative(verdict):
         return advice
-    if advice.note and not advice.note.startswith(NOTHING):
+    note = advice.note or Note(nothing=True)
+    if not note.nothing:
         return advice
-    rest, doubts = advice.note.partition(f"{NOTHING}: ")[2], advice.note.partition(", but ")[2]
-    return Advice((), "; ".join(filter(None, (rest, state.next, doubts))))
+    from kubectl_kres.reports.run_state.next_steps import LOOK_AT_NODES
+
+    step = state.next
+    if step == LOOK_AT_NODES and nodes is not None:
+        step = _no_change_text(nodes) if nodes.is_read and nodes.nodes else _NODES_NOT_SEEN
+    return Advice((), _something_to_say(structs.replace(note, nothing=False, next=step)))
+
+
+def _no_change_text(nodes: NodeReport) -> str:
+    """Return that no single change does, and what a node that is added would have to have."""
+    if not nodes.requests:
+        return _NO_SINGLE_CHANGE
+    room = join_words([f"{asked.resource} {asked.amount}" for asked in nodes.requests])
+    return f"{_NO_SINGLE_CHANGE}; a node that is added for it needs {room} free"
+
+
+def _something_to_say(note: Note) -> Note | None:
+    return note if note != Note() else None
 
 
 def verdict_of_analysis(store: Store, subject: Subject, analysis: Analysis) -> Verdict:
     """Return the verdict of an explanation; the outcomes are enough for it."""
     pods = _replicas(store, subject, analysis.manifest)
-    return _verdict(store, subject, analysis, pods, list_unseen(store, subject))[0]
+    return _verdict(store, subject, analysis, pods, list_unread(store, subject))[0]
 
 
 def verdict_and_sentences(
@@ -317,7 +371,7 @@ def verdict_and_sentences(
 
     The last value are the cluster's facts about it, where they were looked at.
 
-    ``failed_reads``: what could not be read, as ``list_unseen`` has it without the analysis.
+    ``failed_reads``: what could not be read, as ``list_unread`` has it without the analysis.
     """
     pods = _replicas(store, subject, analysis.manifest)
     verdict, facts = _verdict(store, subject, analysis, pods, failed_reads)
@@ -327,7 +381,7 @@ def verdict_and_sentences(
         return verdict, remedy_sentences(store, subject, analysis), pods, facts
     return (
         verdict,
-        tuple(remedy.text for remedy in _advice(store, subject, analysis, facts, pods, failed_reads).remedies),
+        tuple(remedy.text for remedy in _advice(store, subject, analysis, verdict, facts, pods, failed_reads).fixes),
         pods,
         facts,
     )
@@ -342,7 +396,7 @@ def _verdict(
     # Events are many, and say nothing that matters of what has all of its pods.
     facts = _facts(store, subject, analysis.manifest) if wants else ()
     needed_pods = wanted_pods.count_needed_pods(store, subject, analysis, pods, facts)
-    return with_outcome(bare, (*failed_reads, *analysis.unseen), needed_pods), facts
+    return with_outcome(bare, (*failed_reads, *analysis.unread), needed_pods), facts
 
 
 def remedy_sentences(store: Store, subject: Subject, analysis: Analysis) -> tuple[str, ...]:
@@ -355,54 +409,96 @@ def _advice(
     store: Store,
     subject: Subject,
     analysis: Analysis,
+    verdict: Verdict,
     facts: Sequence[Fact],
     pods: Replicas | None,
     failed_reads: Sequence[FailedRead],
 ) -> Advice:
     """Return the remedies of a decision, and notes beside them."""
+    if (stored := stored_pod_of(store, subject)) is not None:
+        from kubectl_kres.reports.remedies.pod_update import update_fixes
+
+        refused = verdict.allowed is False
+        return Advice(update_fixes(store, subject, stored)) if refused else Advice((), Note(nothing=True))
+    blind = any(failed_read.required for failed_read in failed_reads)
+    if verdict.blocked is not None and not (blind and verdict.blocked.rule.startswith("quota/")):
+        from kubectl_kres.reports.remedies.unseen_refusal import unseen_fixes
+
+        return Advice(unseen_fixes(store, subject, analysis, verdict))
+    if verdict.changed and not blind and outcome_word(verdict) == "admitted":
+        return Advice((), Note(changed=verdict.changed))
+    room = _passing_room(store, subject, analysis, verdict)
     if analysis.made_pod is not None:
         if remedies := remedies_of_systems(store, subject, analysis):
-            return Advice(remedies)
+            remedies = _sort_for_waiting(store, subject, remedies)
+            return Advice((*room.by_itself, *remedies, *room.by_deletion))
         texts = remedy_sentences(store, subject, analysis)
-        return Advice(untested_remedies(texts), "" if texts else NOTHING)
+        return Advice(untested_remedies(texts), None if texts else Note(nothing=True))
     from kubectl_kres.reports.remedies import search
-    from kubectl_kres.reports.remedies.typos import suggest_fix
+    from kubectl_kres.reports.remedies.typos import suspect_figures
 
-    blind = any(failed_read.required for failed_read in failed_reads)
-    doubt, doubts = suggest_fix(analysis.manifest.pod, (*analysis.outcomes, *analysis.then))
+    # What others lack is no fix of a new object whose pods all come.
+    ref = subject.ref
+    new = subject.raw is not None and store.get(ref.kind, ref.name, ref.namespace) is None
+    comes = new and outcome_word(verdict) == "admitted"
+    suspects = tuple(suspect_figures(analysis.manifest.pod, (*analysis.outcomes, *analysis.then)))
     rules = [finding.rule for outcome in analysis.outcomes if outcome.refusal for finding in outcome.refusal.findings]
     fixes = () if all(rule.startswith("quota/") for rule in rules) else remedies_of_systems(store, subject, analysis)
     # What a system sets no other value of the template mends: its edits come first.
-    remedies = () if any(fix.edits for fix in fixes) else search.remedies(store, subject, analysis, analysis.server)
+    remedies = (
+        () if comes or any(fix.edits for fix in fixes) else search.remedies(store, subject, analysis, analysis.server)
+    )
     if remedies:
         others = search.remaining_outcomes(analysis)
         rest = remedy_sentences(store, subject, structs.replace(analysis, outcomes=others, then=())) if others else ()
-        return Advice(after_sentences(remedies, rest), "; ".join(filter(None, (doubt, doubts))))
+        more = () if any(isinstance(edit, DeleteObject) for fix in remedies for edit in fix.edits) else room.by_deletion
+        remedies = (*room.by_itself, *after_sentences(remedies, rest), *more)
+        return Advice(remedies, _something_to_say(Note(suspects=suspects)))
     if fixes:
-        return Advice(fixes, "; ".join(filter(None, (doubt, doubts))))
+        return Advice(fixes, _something_to_say(Note(suspects=suspects)))
     if any(outcome.refusal is not None for outcome in analysis.outcomes):
         texts = remedy_sentences(store, subject, analysis)
-        ended = "" if search.remaining_outcomes(analysis) else _ENDED
-        return Advice(untested_remedies(texts), "; ".join(filter(None, (doubt, doubts, ended))))
+        note = Note(suspects=suspects, search="" if search.remaining_outcomes(analysis) else "ended")
+        return Advice(untested_remedies(texts), _something_to_say(note))
     admitted = _admitted_advice(analysis, facts, pods, blind=blind)
     if admitted is not None:
         return admitted
-    return Advice((), f"{NOTHING} for admission, but {doubts}" if doubts else NOTHING)
+    return Advice((), Note(nothing=True, suspects=tuple(suspect for suspect in suspects if not suspect.refused)))
+
+
+def _sort_for_waiting(store: Store, subject: Subject, remedies: tuple[Remedy, ...]) -> tuple[Remedy, ...]:
+    """Return the fixes; of an object of a system that waits those first that it can use itself: edits of what its pod
+    is made from help a new one only.
+    """
+    ref = subject.ref
+    item = store.get(ref.kind, ref.name, ref.namespace) if subject.raw is None else None
+    described = describe(item) if item is not None else None
+    if described is None or not described.waits:
+        return remedies
+    return tuple(sorted(remedies, key=lambda fix: any(isinstance(edit, SetValue) for edit in fix.edits)))
+
+
+def _passing_room(store: Store, subject: Subject, analysis: Analysis, verdict: Verdict) -> PassingRoom:
+    """Return what gives room back in full quotas without raising them."""
+    if verdict.allowed is not False:
+        return _NO_ROOM
+    from kubectl_kres.reports.remedies.passing_room import find_passing_room
+
+    return find_passing_room(store, subject, analysis)
 
 
 def _admitted_advice(analysis: Analysis, facts: Sequence[Fact], pods: Replicas | None, *, blind: bool) -> Advice | None:
     """Return the advice for a next pod that would be admitted; None: there is nothing to say."""
     owner, stuck = analysis.manifest.owner, _is_stuck(facts, pods)
-    rest = reason_for_no_pods(owner) if pods is not None and not pods.wanted and owner is not None else ""
-    if rest and stuck:
-        return Advice((), f"{NOTHING}: {rest}")
+    idle = reason_for_no_pods(owner) if pods is not None and not pods.wanted and owner is not None else None
+    if idle is not None and stuck:
+        return Advice((), Note(nothing=True, idle=idle))
     killed = next((fact for fact in facts if fact.reason == "OOMKilled"), None)
     if killed is not None:
-        whose = killed.text.partition(" was killed")[0]
-        return Advice(untested_remedies((f"raise the memory limit of {whose}, or make the program use less",)))
+        text = f"raise the memory limit of container {killed.container}, or make the program use less"
+        return Advice(untested_remedies((text,)))
     if stuck:
-        barred = blocking_event(facts, claims=analysis.claims is not None) if pods is None or pods.missing_pods else ""
-        return Advice(untested_remedies((barred,))) if barred else Advice((), _BLIND if blind else _PASSES)
+        return Advice((), Note(search="unread" if blind else "passes"))
     return None
 
 
@@ -448,10 +544,13 @@ def _replicas(store: Store, subject: Subject, manifest: PodManifest) -> Replicas
         return None
 
 
-def _quota_costs(analysis: Analysis, draft: Draft | None, options: EvaluationOptions) -> Iterator[QuotaCost]:
+def _quota_costs(
+    analysis: Analysis, draft: Draft | None, options: EvaluationOptions, verdict: Verdict
+) -> Iterator[QuotaCost]:
     """Yield the quota costs of the next pod with its claims, also where something else refused it.
 
-    A live pod is in ``used`` with its own values, resized or not; only the next one needs room.
+    What the server says that it asked for counts more than what is computed. A live pod is in ``used`` with its own
+    values, resized or not; only the next one needs room.
     """
     if draft is None:
         return
@@ -460,11 +559,10 @@ def _quota_costs(analysis: Analysis, draft: Draft | None, options: EvaluationOpt
     claims = analysis.claims.charges if analysis.claims is not None else ()
     objects: Iterable[QuotaCharge] = ()
     if analysis.account is not None:
-        from kubectl_kres.admission.request.pod_objects import object_charges
-
         objects = object_charges(analysis.account.with_pod, policies.quotas)
-    lacking = {demand.quota for demand in demands_on_pod(request, policies.quotas) if demand.lacking}
-    costs = quota_costs(add_charges((*charges(request, policies.quotas), *claims, *objects)), counted=False)
+    lacking = {demand.quota for demand in demands_on_pod(request, policies.quotas) if demand.missing}
+    all_charges = add_charges((*charges(request, policies.quotas), *claims, *objects))
+    costs = quota_costs((_as_asked(charge, verdict) for charge in all_charges), counted=False)
     next_answer = tuple(structs.replace(cost, fits=None) if cost.quota in lacking else cost for cost in costs)
     if manifest.live is None:
         yield from next_answer
@@ -474,6 +572,19 @@ def _quota_costs(analysis: Analysis, draft: Draft | None, options: EvaluationOpt
         cost = another.get(charge.quota)
         fits, over = (cost.fits, cost.exceeded) if cost is not None else (None, ())
         yield QuotaCost(charge.quota, charge, counted=True, fits=fits, exceeded=over)
+
+
+def _as_asked(charge: QuotaCharge, verdict: Verdict) -> QuotaCharge:
+    """Return the charge with the amounts that the server's last refusal by this quota names, where something adds."""
+    blocked = verdict.blocked
+    if blocked is None or not isinstance(blocked.cause, Injection):
+        return charge
+    refusal = read_refusal(blocked.message)
+    if not isinstance(refusal, QuotaExceeded) or refusal.quota != charge.quota:
+        return charge
+    asked = {name: amount for name, amount in refusal.requested.items() if name in charge.hard}
+    after = {name: str(parse(charge.used.get(name, "0")) + parse(amount)) for name, amount in asked.items()}
+    return structs.replace(charge, requested={**charge.requested, **asked}, after={**charge.after, **after})
 
 
 def _state(store: Store, subject: Subject) -> str:
@@ -527,13 +638,29 @@ def _nodes(
     return explain_nodes(store, subject, pod, analysis, containers, server)
 
 
+def fixes_of_nodes(store: Store, subject: Subject, options: EvaluationOptions) -> tuple[Remedy, ...]:
+    """Return what lets a node take the pod of an object that waits for one, and nothing else of its explanation; where
+    no single change does, that.
+
+    Raises what ``explain`` raises.
+    """
+    from kubectl_kres.reports.scheduling.remedies import node_fixes
+
+    analysis = analysis_of(store, subject, options)
+    containers = ValueTable(store, analysis.manifest, analysis.outcomes, analysis.listed).containers()
+    nodes = _nodes(store, subject, analysis, containers, options.server)
+    if nodes is None or not nodes.nodes or not nodes.complete or nodes.fitting:
+        return ()
+    return node_fixes(nodes) or untested_remedies((_no_change_text(nodes),))
+
+
 def _find_waiting_pod(store: Store, subject: Subject, manifest: PodManifest) -> Pod | None:
     """Return the pod of a stored workload that waits for a node."""
     owner = manifest.owner if subject.raw is None else None
     return events.waiting_pod(store, subject.ref.kind, owner) if owner is not None and manifest.live is None else None
 
 
-def _nodes_unseen(store: Store, subject: Subject, manifest: PodManifest) -> Iterator[FailedRead]:
+def _nodes_unread(store: Store, subject: Subject, manifest: PodManifest) -> Iterator[FailedRead]:
     """Yield that nodes may not be read, for a workload; for a pod they are among its own needs."""
     waiting = _find_waiting_pod(store, subject, manifest)
     if waiting is not None:
@@ -541,7 +668,7 @@ def _nodes_unseen(store: Store, subject: Subject, manifest: PodManifest) -> Iter
         yield from (failed_read for failed_read in unread if failed_read.state in _REFUSED)
 
 
-def _of_file(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> tuple[Assumption, ...]:
+def _file_assumptions(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> tuple[Assumption, ...]:
     """Return the assumptions about a manifest."""
     if not subject.file:
         return ()
@@ -562,6 +689,27 @@ def _assumptions(
     return (*supposed, *policies.assumptions, *without, *_gates(manifest.live or manifest.pod, options.server), *stated)
 
 
+#: Classes that Google's servers admit only under a quota in their scope, outside of kube-system.
+_CRITICAL, _OF_GOOGLE = frozenset({"system-node-critical", "system-cluster-critical"}), "-gke."
+
+
+def _limited_by_default(store: Store, subject: Subject, analysis: Analysis, server: Server) -> Iterator[Assumption]:
+    """Yield what the configuration of a server refuses that no client can read, before it has refused it.
+
+    Source: GKE's quota plugin has the limitedResources of Kubernetes' documentation of PriorityClass quotas.
+    """
+    draft = analysis.outcomes[0].draft
+    if _OF_GOOGLE not in store.origin.version or server.limited_resources or analysis.manifest.live is not None:
+        return
+    name = draft.priority_class if draft is not None else ""
+    if name not in _CRITICAL or subject.ref.namespace == "kube-system":
+        return
+    quotas = analysis.policies.policies.quotas
+    if not any(scope.scope_name == "PriorityClass" for quota in quotas for scope in quota.scopes):
+        text = f"GKE admits pods of {name} outside of kube-system only under a ResourceQuota with scope PriorityClass"
+        yield Assumption("spec.priorityClassName", "quota/limited-scope", text)
+
+
 def _gates(pod: Pod, server: Server) -> tuple[Assumption, ...]:
     """Return the assumptions about feature gates: none for a pod that uses no gated field."""
     if pod.spec.resources is None and not any(item.restart_policy for item in pod.spec.init_containers or ()):
@@ -571,11 +719,11 @@ def _gates(pod: Pod, server: Server) -> tuple[Assumption, ...]:
     return gates(pod, server)
 
 
-def list_unseen(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[FailedRead, ...]:
+def list_unread(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[FailedRead, ...]:
     """Return what could not be read or computed; not what assumptions already say."""
     not_read = find_unread(store, list_read_requests(store, subject))
-    all_unseen = tuple(failed_read for failed_read in not_read if failed_read.required or _is_reported(failed_read))
-    return (*_number_unknown(subject), *all_unseen, *(analysis.unseen if analysis is not None else ()))
+    all_unread = tuple(failed_read for failed_read in not_read if failed_read.required or _is_reported(failed_read))
+    return (*_number_unknown(subject), *all_unread, *(analysis.unread if analysis is not None else ()))
 
 
 def _number_unknown(subject: Subject) -> Iterator[FailedRead]:

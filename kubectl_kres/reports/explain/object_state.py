@@ -1,9 +1,11 @@
 """The state of any object: a pod, a workload, an object of a system; the reasons in its verdict come first."""
 
+# ruff: noqa: PLC0415 - of what plainly runs no state is looked for
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from shlex import quote
 from typing import Any
 
 from msgspec import structs
@@ -11,12 +13,14 @@ from msgspec import structs
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import ContainerState, Pod
-from kubectl_kres.model.workload import Event, Workload
-from kubectl_kres.reports.common.explanation import Fact, RunState, Subject, Verdict, template_of
-from kubectl_kres.reports.common.replicas import controller, events_about, newest_set, owned_by, pods_of, selector_text
-from kubectl_kres.reports.common.system import state_of_object
+from kubectl_kres.model.workload import Event, Workload, selector_text, template_of
+from kubectl_kres.model.workload_kinds import POD_MAKERS, SCALED
+from kubectl_kres.reports.common.explanation import Fact, RunState, Subject, Verdict
+from kubectl_kres.reports.common.nodes import waits_for_node
+from kubectl_kres.reports.common.owners import controller, events_about, owned_by
+from kubectl_kres.reports.common.replicas import newest_set, pods_of
+from kubectl_kres.reports.common.system import AboutHeld, reads_for, state_of_object, state_while_held
 from kubectl_kres.reports.pod.events import refusal_start_text
-from kubectl_kres.reports.pod.needs import SCALED
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -35,7 +39,7 @@ def object_state(
     if verdict is not None and refused and isinstance(item, Workload) and ref.kind != "CronJob":
         return _build_refused_state(store, item, verdict, facts, ref)
     state = state_of_item(store, ref.kind, item, now)
-    if verdict is None or not refused or state is None or state.word in {"fails", "off", "ended"}:
+    if verdict is None or not refused or state is None or state.state in {"fails", "off", "ended"}:
         return state
     return _build_refused_state(store, item, verdict, facts, ref)
 
@@ -45,8 +49,19 @@ def state_of_item(store: Store, kind: str, item: Any, now: str) -> RunState | No
     if isinstance(item, Pod):
         return RunState("runs") if is_plain(item) else state_of_pod(store, item, now)
     if isinstance(item, Workload):
-        return _of_workload(store, kind, item, now)
-    return state_of_object(store, item, now)
+        state = _state_of_workload(store, kind, item, now)
+    else:
+        state = state_of_object(store, item, now)
+    return state_of_turn(store, kind, item, state) if state is not None else None
+
+
+def state_of_turn(store: Store, kind: str, item: Any, state: RunState) -> RunState:
+    """Return the state of an object, which who decides about its turn says, where it waits for that."""
+    return state_while_held(store, kind, item, state) if state.reason in _HELD else state
+
+
+#: Reasons with which an object waits for somebody to let it go.
+_HELD = frozenset({"Queue", "SchedulingGate", "TaskRunPending", "PipelineRunPending"})
 
 
 def is_plain(pod: Pod) -> bool:
@@ -75,14 +90,43 @@ def state_of_pod(store: Store, pod: Pod, now: str) -> RunState:
 
     namespace = pod.metadata.namespace
     state = pod_state(pod, now, events_about(store, namespace, ("Pod", pod.metadata.name)))
+    if state.reason == "SchedulingGate":
+        return state_of_turn(store, "Pod", pod, state)
     if state.reason == "UnboundVolumeClaim" and state.object is None:
         return _add_unbound_claim(store, pod, state)
-    return state
+    partner = _waiting_partner(store, pod) if state.reason == "NoNode" else None
+    if partner is None:
+        return state
+    page = f"kubectl kres explain pod/{quote(partner.name)} -n {quote(partner.namespace)}"
+    says = f"it has to run beside pod {partner.name}, which finds no node itself: {page} says why"
+    return structs.replace(state, object=partner, next=says)
 
 
-def _of_workload(store: Store, kind: str, workload: Workload, now: str) -> RunState | None:
+def _waiting_partner(store: Store, pod: Pod) -> ObjectRef | None:
+    """Return the pod beside which a pod has to run and which waits for a node, too; None: there is none, or another
+    that has one.
+    """
+    affinity = pod.spec.affinity.pod_affinity if pod.spec.affinity is not None else None
+    terms = affinity.required_during_scheduling_ignored_during_execution if affinity is not None else None
+    if not terms:
+        return None
+    from kubectl_kres.scheduling.selectors import matches
+
+    namespace = pod.metadata.namespace
+    for term in terms:
+        beside = [
+            other
+            for other in store.all("Pod", namespace)
+            if other.metadata.name != pod.metadata.name and matches(term.label_selector, other.metadata.labels or {})
+        ]
+        if beside and all(map(waits_for_node, beside)):
+            return ObjectRef("Pod", beside[0].metadata.name, namespace)
+    return None
+
+
+def _state_of_workload(store: Store, kind: str, workload: Workload, now: str) -> RunState | None:
     if kind == "CronJob":
-        return _of_cron_job(store, workload, now)
+        return _state_of_cron_job(store, workload, now)
     try:
         replicas = pods_of(store, kind, workload)
     except UsageError:
@@ -93,14 +137,14 @@ def _of_workload(store: Store, kind: str, workload: Workload, now: str) -> RunSt
             map(is_plain, pods or ())
         )
         if usual:
-            return RunState("runs", of=replicas.wanted, ready=ready)
+            return RunState("runs", wanted=replicas.wanted, ready=ready)
     from kubectl_kres.reports.run_state.workload_state import workload_state
 
     states = [(pod, state_of_pod(store, pod, now)) for pod in pods] if pods is not None else None
     return workload_state(kind, workload, replicas, states, now)
 
 
-def _of_cron_job(store: Store, workload: Workload, now: str) -> RunState | None:
+def _state_of_cron_job(store: Store, workload: Workload, now: str) -> RunState | None:
     """Return the state of a CronJob: suspended, else the worst of its running Jobs; None between two of them."""
     from kubectl_kres.reports.run_state.grace import worst_state
     from kubectl_kres.reports.run_state.workload_state import workload_state
@@ -111,7 +155,7 @@ def _of_cron_job(store: Store, workload: Workload, now: str) -> RunState | None:
         return off
     active = {item.name for item in workload.status.active} if isinstance(workload.status.active, tuple) else set()
     jobs = [job for job in owned_by(store, "Job", namespace, ("CronJob", name)) if job.metadata.name in active]
-    return worst_state(state for job in jobs if (state := _of_workload(store, "Job", job, now)) is not None)
+    return worst_state(state for job in jobs if (state := _state_of_workload(store, "Job", job, now)) is not None)
 
 
 def _pods(store: Store, kind: str, workload: Workload) -> list[Pod] | None:
@@ -228,7 +272,7 @@ _VOLUME = "persistentVolumeClaim"
 def reads_of_run(store: Store, item: Any) -> tuple[ReadRequest, ...]:
     """Return the reads for the state of a listed object of a system: its pod, where that may say more."""
     state = state_of_object(store, item)
-    if state is None or state.word not in {"starting", "waits"} or state.reason not in {"", "NoNode", "NotStarted"}:
+    if state is None or state.state not in {"starting", "waits"} or state.reason not in {"", "NoNode", "NotStarted"}:
         return ()
     namespace = item.metadata.namespace
     events = ReadRequest("Event", namespace, field_selector="type=Warning", required=False)
@@ -240,7 +284,7 @@ def reads_of_list(store: Store, kind: str, workload: Workload) -> tuple[ReadRequ
     from kubectl_kres.reports.run_state.workload_state import is_calm
 
     namespace = workload.metadata.namespace
-    if kind not in _WITH_PODS:
+    if kind not in POD_MAKERS:
         return ()
     try:
         calm = is_calm(kind, workload, pods_of(store, kind, workload))
@@ -251,11 +295,6 @@ def reads_of_list(store: Store, kind: str, workload: Workload) -> tuple[ReadRequ
     jobs = (ReadRequest("Job", namespace, required=False),) if kind == "CronJob" else ()
     events = ReadRequest("Event", namespace, field_selector="type=Warning", required=False)
     return (*jobs, ReadRequest("Pod", namespace, required=False), events)
-
-
-_WITH_PODS = frozenset({
-    *("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job", "CronJob"),
-})  # fmt: skip
 
 
 #: So many namespaces are read one by one; more of them at once.
@@ -271,6 +310,8 @@ def state_needs(store: Store, subjects: Iterable[Subject]) -> tuple[ReadRequest,
             reads |= dict.fromkeys(reads_of_list(store, subject.ref.kind, item))
         elif item is not None and not isinstance(item, Pod):
             reads |= dict.fromkeys(reads_of_run(store, item))
+        if item is not None:
+            reads |= dict.fromkeys(reads_for(store, AboutHeld(subject, listed=True)))
     if len({read.namespace for read in reads}) > _SEVERAL:
         reads = {ReadRequest(read.kind, "", field_selector=read.field_selector, required=False): None for read in reads}
     return tuple(read for read in reads if store.should_read(read))

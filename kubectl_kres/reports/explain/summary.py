@@ -3,6 +3,7 @@
 Pods with the same origin and values are evaluated once: the key of the cache is all that admission looks at.
 """
 
+# ruff: noqa: PLC0415 - only a pod that waits for a node has nodes against it
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -18,10 +19,12 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.answer_cache import AnswerCache
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, RunState, Subject, Verdict
-from kubectl_kres.reports.common.parts import NodeReport, Record
+from kubectl_kres.reports.common.nodes import NodeReport
+from kubectl_kres.reports.common.objects import waits_for_objects
+from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.system import object_behind
-from kubectl_kres.reports.explain.explain import analyse, analysis_of, list_unseen, verdict_and_sentences
+from kubectl_kres.reports.explain.explain import analyse, analysis_of, list_unread, verdict_and_sentences
 from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.reports.pod.events import not_running_reason, ready_text, waiting_pod
 from kubectl_kres.reports.pod.manifest_source import find_live_manifest, find_maker
@@ -46,7 +49,7 @@ class Outline(Record, frozen=True):
     verdict: Verdict
     quality: str = ""
     remedy: str = ""
-    unseen: tuple[FailedRead, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     complete: bool = True
     names: Mapping[str, str] = {}
     replicas: Replicas | None = None
@@ -81,8 +84,8 @@ class Outlines:
         if isinstance(stored, Pod) and not waits and object_behind(self._store, subject) is None:
             outline = self._pod(subject, stored)
         else:
-            failed_reads = list_unseen(self._store, subject)
-            outline = _set_unseen(self._evaluate_subject(subject, failed_reads), failed_reads)
+            failed_reads = list_unread(self._store, subject)
+            outline = _set_unread(self._evaluate_subject(subject, failed_reads), failed_reads)
         run_state = outline.run_state if stored is not None else None
         if isinstance(stored, Pod):
             run_state = object_state(self._store, ref, self._options.now, outline.verdict)
@@ -117,11 +120,11 @@ class Outlines:
         if outline is None:
             failed_reads = None if alone else self._failed_reads.get(origin)
             if failed_reads is None:
-                failed_reads = list_unseen(store, subject)
+                failed_reads = list_unread(store, subject)
                 if not alone:
                     self._failed_reads.store_answer(origin, failed_reads)
             namespace_policies = policies(store, ref.namespace, self._options.server)
-            outline = _set_unseen(
+            outline = _set_unread(
                 self._find_cached_outline(subject, pod, namespace_policies, failed_reads), failed_reads
             )
             if not alone and find_maker(store, pod) is not None:
@@ -164,15 +167,13 @@ def _is_waiting_for_claim(store: Store, pod: Pod) -> bool:
     """Return whether it lacks a claim that is made for it, unlike other pods of its template."""
     if not (pod.spec.volumes or pod.spec.resource_claims):
         return False
-    from kubectl_kres.reports.common.objects import waits_for_objects
-
     return waits_for_objects(store, pod)
 
 
-def _set_unseen(outline: Outline, failed_reads: tuple[FailedRead, ...]) -> Outline:
+def _set_unread(outline: Outline, failed_reads: tuple[FailedRead, ...]) -> Outline:
     """Return the line with the reads that it lacks."""
     return structs.replace(
-        outline, unseen=failed_reads, complete=not any(failed_read.required for failed_read in failed_reads)
+        outline, unread=failed_reads, complete=not any(failed_read.required for failed_read in failed_reads)
     )
 
 

@@ -29,11 +29,11 @@ def narrow_explanation(explanation: Explanation, container: str, question: str) 
         explanation.subject,
         explanation.start,
         explanation.verdict,
-        explanation.remedies,
+        explanation.fixes,
         containers=kept,
         live=explanation.live,
         assumptions=explanation.assumptions,
-        unseen=explanation.unseen,
+        unread=explanation.unread,
         certain=explanation.certain,
         order=explanation.order,
         listed=explanation.listed,
@@ -68,7 +68,7 @@ def value(explanation: Explanation, question: str, container: str = "") -> tuple
         for resource_value in container_values.values:
             if resource_value.side == side and resource_value.resource == resource:
                 return container_values, resource_value
-    unread = next((failed_read for failed_read in explanation.unseen if failed_read.kind == "LimitRange"), None)
+    unread = next((failed_read for failed_read in explanation.unread if failed_read.kind == "LimitRange"), None)
     if unread is not None:
         raise ClusterError(f"{question} is not known: {unread.message or 'LimitRanges could not be read'}")
     namespace_prefix = f"{explanation.subject.namespace}/" if explanation.subject.namespace else ""

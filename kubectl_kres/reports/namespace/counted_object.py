@@ -72,7 +72,7 @@ def explain_counted(store: Store, subject: Subject, options: EvaluationOptions) 
         untested_remedies(add_access_flags(store.origin, tuple(_remedies(subject, outcomes)))),
         costs=tuple(quota_costs(costs, counted=exists)),
         assumptions=(*namespace_policies.assumptions, *_existence_assumption(store, subject, exists=exists)),
-        unseen=failed_reads,
+        unread=failed_reads,
         complete=not failed_reads,
     )
 

@@ -19,7 +19,7 @@ from kubectl_kres.admission.quota.quota_admission import charges, request_of
 from kubectl_kres.admission.request.create import create, create_decoded
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.update import update
-from kubectl_kres.admission.request.volume_claims import with_default_class
+from kubectl_kres.admission.request.volume_claims import given_class, with_default_class
 from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import LimitRange, ManagedMetadata, ObjectRef, ResourceQuota, to_wire
@@ -29,9 +29,10 @@ from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.common import explanation, system
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, demands, policies
 from kubectl_kres.reports.common.last_editor import last_edit
-from kubectl_kres.reports.common.parts import Record
+from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.explain.explain import explain, quota_costs
 from kubectl_kres.reports.namespace.allowed_ranges import bands, contradictions, defaults
+from kubectl_kres.reports.namespace.claim_binding import binding_needs, binding_state
 from kubectl_kres.reports.namespace.counted_object import counted_needs, explain_counted, is_counted_object
 from kubectl_kres.reports.namespace.policy_explanation import Band, PolicyExplanation
 from kubectl_kres.reports.pod.needs import list_read_requests, storage_needs
@@ -69,6 +70,7 @@ def policy_needs(store: Store, subject: explanation.Subject) -> tuple[ReadReques
                 own_read,
                 *list_read_requests(store, _build_bare_pod(namespace_of(ref))),
                 *classes,
+                *binding_needs(store, ref),
                 *namespace_reads,
                 *more_reads,
             )
@@ -120,19 +122,19 @@ def explain_policy(
 
 
 class _NamespaceContext(Struct, frozen=True):
-    """The input of every answer. ``unseen``: what it needs and could not be read. ``raw``: the object of a file."""
+    """The input of every answer. ``unread``: what it needs and could not be read. ``raw``: the object of a file."""
 
     store: Store
     ref: ObjectRef
     item: Any
     policies: NamespacePolicies
     options: explanation.EvaluationOptions
-    unseen: tuple[explanation.FailedRead, ...]
+    unread: tuple[explanation.FailedRead, ...]
     raw: Mapping[str, Any] | None = None
 
     def unfilled(self, demanded: tuple[explanation.Demand, ...]) -> tuple[explanation.Demand, ...]:
         """Return the demands that no LimitRange meets: none where LimitRanges could not be read."""
-        return () if any(failed_read.kind == "LimitRange" for failed_read in self.unseen) else demanded
+        return () if any(failed_read.kind == "LimitRange" for failed_read in self.unread) else demanded
 
 
 def _build_explanation(
@@ -153,7 +155,7 @@ def _build_explanation(
         policy_explanation,
         warnings=(*policy_explanation.warnings, *([owner.text] if owner.distributed else ())),
         assumptions=(*namespace_policies.assumptions, *policy_explanation.assumptions),
-        unseen=failed_reads,
+        unread=failed_reads,
         complete=not failed_reads,
         verdict=with_outcome(policy_explanation.verdict, failed_reads)
         if policy_explanation.verdict is not None
@@ -175,7 +177,7 @@ def _refuse_without_namespace(context: _NamespaceContext, policy_explanation: Po
     return structs.replace(
         policy_explanation,
         verdict=verdict_of(outcomes),
-        remedies=untested_remedies(add_access_flags(context.store.origin, remedies(outcomes))),
+        fixes=untested_remedies(add_access_flags(context.store.origin, remedies(outcomes))),
     )
 
 
@@ -200,7 +202,7 @@ def _quota(context: _NamespaceContext) -> PolicyExplanation:
                 context.unfilled(own_demands),
             )
         ),
-        bare=explain(context.store, _build_bare_pod(context.ref.namespace), context.options),
+        pod_without_values=explain(context.store, _build_bare_pod(context.ref.namespace), context.options),
     )
 
 
@@ -218,7 +220,9 @@ def _limit_range(context: _NamespaceContext) -> PolicyExplanation:
         bands=bands([limits]),
         warnings=warnings,
         contradictions=_with_others(context, limits),
-        bare=explain(alone, _build_bare_pod(context.ref.namespace), structs.replace(context.options, assumptions=())),
+        pod_without_values=explain(
+            alone, _build_bare_pod(context.ref.namespace), structs.replace(context.options, assumptions=())
+        ),
     )
 
 
@@ -235,7 +239,6 @@ def _namespace(context: _NamespaceContext) -> PolicyExplanation:
     policies, space = context.policies.policies, namespace_of(context.ref)
     demanded = tuple(demands(policies.quotas, policies.limits))
     resource_quotas: Sequence[ResourceQuota] = tuple(context.store.all("ResourceQuota", space))
-    enforced = system.rules_of_namespace(context.store, space, policies.limits)
     return PolicyExplanation(
         context.ref,
         quotas=(*quota_reports(context.store, resource_quotas, context.options), *shared_reports(context.store, space)),
@@ -244,9 +247,8 @@ def _namespace(context: _NamespaceContext) -> PolicyExplanation:
         contradictions=tuple(
             dict.fromkeys(contradictions(policies.limits, policies.quotas, context.unfilled(demanded)))
         ),
-        bare=explain(context.store, _build_bare_pod(space), context.options),
-        tekton=enforced.limits,
-        rules=enforced.rules,
+        pod_without_values=explain(context.store, _build_bare_pod(space), context.options),
+        namespace_parts=system.parts_of_namespace(context.store, space, policies.limits),
     )
 
 
@@ -275,7 +277,8 @@ def _explain_counted_object(context: _NamespaceContext) -> PolicyExplanation:
         costs=tuple(quota_costs(costs, counted=stored)),
         counted=stored,
         warnings=outcomes[0].warnings,
-        assumptions=_of_class(policies, is_given=stored or not _gets_class(item, policies)),
+        assumptions=() if stored else tuple(_class_assumptions(item, policies)),
+        run_state=binding_state(context.store, item) if stored and isinstance(item, PersistentVolumeClaim) else None,
     )
 
 
@@ -305,16 +308,16 @@ def find_replaced_object(store: Store, ref: ObjectRef) -> Any:
     return store.beneath.get(ref) or (store.get(ref.kind, ref.name, ref.namespace) if ref not in store.files else None)
 
 
-def _gets_class(item: Any, policies: Policies) -> bool:
-    return isinstance(item, PersistentVolumeClaim) and with_default_class(item, policies) is not item
-
-
-def _of_class(policies: Policies, *, is_given: bool) -> tuple[Assumption, ...]:
-    """Return the assumptions about the storage class. ``is_given``: the claim keeps the class that it names, if it
-    does.
-    """
-    text = f"it names no storage class: it gets the default one, {policies.default_storage}"
-    return () if is_given else (Assumption("spec.storageClassName", "claim/default-class", text),)
+def _class_assumptions(item: Any, policies: Policies) -> Iterator[Assumption]:
+    """Yield which storage class a claim gets that it does not name."""
+    if not isinstance(item, PersistentVolumeClaim):
+        return
+    given, named = given_class(item, policies), item.spec.storage_class_name
+    if given.name == named:
+        return
+    names = "it names no storage class" if named is None else f"it names the cluster's default storage class, {named}"
+    gives = f"{given.source} gives it {given.name}" if given.source else f"it gets the default one, {given.name}"
+    yield Assumption("spec.storageClassName", "claim/default-class", f"{names}: {gives}")
 
 
 def _build_claim_remedy(word: str) -> RemedyTexts:

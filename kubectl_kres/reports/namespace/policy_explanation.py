@@ -6,11 +6,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import msgspec
+
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Assumption, Source
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.explanation import Demand, Explanation, FailedRead, LastEdit, QuotaCost, Verdict
-from kubectl_kres.reports.common.parts import MergedLimit, Record, Remedy, RuleSummary
+from kubectl_kres.reports.common.explanation import (
+    Demand,
+    Explanation,
+    FailedRead,
+    LastEdit,
+    QuotaCost,
+    RunState,
+    Verdict,
+)
+from kubectl_kres.reports.common.record import HOLDER, Record
+from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.system_parts import Parts
 from kubectl_kres.reports.quota.quota_report import QuotaReport
 
 
@@ -51,27 +63,27 @@ class PolicyExplanation(Record, frozen=True):
     """A ResourceQuota, LimitRange, Namespace, PersistentVolumeClaim or Service.
 
     verdict: whether the server accepts the object; absent for a stored one that nothing bounds. quotas: what they
-    limit; costs: what the object costs them (``counted``: it is in their ``used``). bare: the explanation of a pod of
-    one container without values. tekton: the values that Tekton's steps get from all LimitRanges together, where Tekton
-    is installed. rules: of systems, about the pods of the namespace. contradictions: what no pod, or no pod that relies
-    on defaults, can meet.
+    limit; costs: what the object costs them (``counted``: it is in their ``used``). pod_without_values: the explanation
+    of a pod of one container without values. namespace_parts: of systems, about the pods of the namespace.
+    contradictions: what no pod, or no pod that relies on defaults, can meet. run_state: of a stored claim that is not
+    bound.
     """
 
     subject: ObjectRef
     verdict: Verdict | None = None
-    remedies: tuple[Remedy, ...] = ()
+    fixes: tuple[Remedy, ...] = ()
     quotas: tuple[QuotaReport, ...] = ()
     demands: tuple[Demand, ...] = ()
     defaults: tuple[Default, ...] = ()
     bands: tuple[Band, ...] = ()
     contradictions: tuple[str, ...] = ()
-    bare: Explanation | None = None
-    tekton: tuple[MergedLimit, ...] = ()
-    rules: tuple[RuleSummary, ...] = ()
+    pod_without_values: Explanation | None = None
+    namespace_parts: Parts = msgspec.field(default_factory=dict, name=f"{HOLDER}namespaces")
     costs: tuple[QuotaCost, ...] = ()
     counted: bool = False
     warnings: tuple[str, ...] = ()
     edits: Mapping[str, LastEdit] = {}
     assumptions: tuple[Assumption, ...] = ()
-    unseen: tuple[FailedRead, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     complete: bool = True
+    run_state: RunState | None = None

@@ -1,19 +1,19 @@
-"""The cluster's own facts about a pod or workload: events, conditions, container states, and who refused pods last."""
+"""The cluster's own facts about a pod or workload: events, conditions, container states."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from msgspec import structs
 
 from kubectl_kres.model.objects import Condition
 from kubectl_kres.model.pod import RESIZES, SCHEDULED, ContainerState, ContainerStatus, Pod
-from kubectl_kres.model.workload import Event, Workload
+from kubectl_kres.model.workload import Event, Workload, selector_text
+from kubectl_kres.model.workload_kinds import MADE_BY, SCALED
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.reports.common.explanation import Blocked, Fact, RunState, normalize_message
-from kubectl_kres.reports.common.parts import waits_for_node
-from kubectl_kres.reports.common.replicas import controller, events_about, owned_by, selector_text
+from kubectl_kres.reports.common.explanation import Fact, RunState, normalize_message
+from kubectl_kres.reports.common.nodes import waits_for_node
+from kubectl_kres.reports.common.owners import controller, events_about, owned_by
 from kubectl_kres.store.store import ReadRequest, Store
 
 #: Conditions that say why no pods are created.
@@ -50,7 +50,7 @@ def _terminations(status: ContainerStatus, source: Source) -> Iterator[Fact]:
             under = f" under its memory limit {limit}" if limit else ""
             since = f", restarted {status.restart_count} times so far" if status.restart_count > 1 else ""
             text = f"container {status.name} was killed for memory{under}{since}"
-            yield Fact("OOMKilled", text, source, ended.finished_at or "")
+            yield Fact("OOMKilled", text, source, ended.finished_at or "", container=status.name)
             return
 
 
@@ -91,7 +91,7 @@ def event_facts(store: Store, namespace: str) -> Iterator[Fact]:
 
 def _owned_workloads(store: Store, family: set[tuple[str, str]], namespace: str) -> Iterator[tuple[str, Workload]]:
     for kind, name in sorted(family):
-        if kind in {"ReplicaSet", "Job"} and isinstance(result := store.get(kind, name, namespace), Workload):
+        if kind in MADE_BY and isinstance(result := store.get(kind, name, namespace), Workload):
             yield kind, result
 
 
@@ -101,18 +101,24 @@ def _family(store: Store, kind: str, workload: Workload) -> set[tuple[str, str]]
     family = {(kind, workload.metadata.name)}
     if kind == "Deployment" and _sets_unread(store, workload):
         family |= _replica_sets(store, workload)
-    for child in ("ReplicaSet", "Job"):
+    for child in MADE_BY:
         if child != kind:
             family |= {(child, name) for name in _children(store, child, namespace, family)}
     return family | {("Pod", name) for name in _children(store, "Pod", namespace, family)}
 
 
 def waiting_pod(store: Store, kind: str, workload: Workload) -> Pod | None:
-    """Return the first of its pods that waits for a node."""
+    """Return the first of its pods that waits for a node, before all one that was read as the scheduler sees it."""
     namespace = workload.metadata.namespace
     names = (name for child, name in sorted(_family(store, kind, workload)) if child == "Pod")
-    pods = (store.get("Pod", name, namespace) for name in names)
-    return next((pod for pod in pods if isinstance(pod, Pod) and waits_for_node(pod)), None)
+    found = (store.get("Pod", name, namespace) for name in names)
+    pods = [pod for pod in found if isinstance(pod, Pod) and waits_for_node(pod)]
+    if len(pods) < 2:
+        return next(iter(pods), None)
+    from kubectl_kres.model import scheduling  # noqa: PLC0415 - only where several pods wait for a node
+
+    seen = (pod for pod in pods if store.get(scheduling.POD, pod.metadata.name, namespace) is not None)
+    return next(seen, pods[0])
 
 
 def _children(store: Store, kind: str, namespace: str, owners: Iterable[tuple[str, str]]) -> set[str]:
@@ -141,11 +147,16 @@ def _replica_sets(store: Store, deployment: Workload) -> set[tuple[str, str]]:
     }
 
 
+def last_time(event: Event) -> str:
+    """Return when it was said last, as RFC 3339; empty where it does not say so."""
+    times = (event.series.last_observed_time if event.series else None, event.last_timestamp, event.event_time)
+    return next((time for time in times if time), "")
+
+
 def _of_event(event: Event) -> Fact:
     about = event.involved_object
-    times = (event.series.last_observed_time if event.series else None, event.last_timestamp, event.event_time)
     count = event.series.count if event.series else event.count
-    time = next((time for time in times if time), "")
+    time = last_time(event)
     source, first = Source(about.kind, about.name, about.namespace), event.first_timestamp or event.event_time or ""
     return Fact(event.reason, event.message, source, time, count or 1, first if first < time else "")
 
@@ -187,87 +198,6 @@ def refusal_start_text(facts: Iterable[Fact]) -> str:
     return min(times, default="")
 
 
-_CLAIM = re.compile(r'persistentvolumeclaims "[^"]*" is (?:forbidden|invalid): (.*)', re.DOTALL)
-#: What limits, quotas, classes and validation say, which admission is computed for.
-_COMPUTED = re.compile(
-    r"(?:exceeded|failed|status unknown for) quota|insufficient quota|usage per |ratio per |is invalid: "
-    r"|pod rejected: |PriorityClass"
-)
-_BEFORE = re.compile(r"^(?:\(combined from similar events\): )?(?:Error creating: )?")
-#: Who refused where nothing says more, and the rule.
-_SERVER = "the API server"
-_UNNAMED = "seen/refused"
-#: Who refused, in the API server's sentences, with the rule and what to call it.
-_REFUSERS = (
-    (re.compile(r'admission webhook "([^"]*)" denied'), "webhook/denied", "webhook {}"),
-    (re.compile(r'failed calling webhook "([^"]*)"'), "webhook/unreachable", "webhook {} (it cannot be called)"),
-    (re.compile(r'violates PodSecurity "([^"]*)"'), "pod-security/violated", 'Pod Security "{}"'),
-    (re.compile(r"(ValidatingAdmissionPolicy|MutatingAdmissionPolicy) '([^']*)'"), "policy/denied", "{} {}"),
-    (
-        re.compile(r'serviceaccount "([^"]*)" not found'),
-        "service-account/missing",
-        "ServiceAccount {}, which does not exist",
-    ),
-    (re.compile(r"(namespace \S+ because it is being terminated)"), "namespace/terminating", "{}"),
-    (_CLAIM, "seen/claim-refused", "the refusal of its PersistentVolumeClaim"),
-)
-#: What to do about a webhook, by rule.
-_OF_WEBHOOKS = {
-    "webhook/denied": "do what {} asks for, or ask who keeps it",
-    "webhook/unreachable": "make {} answer again: its Service and pods",
-}
-
-
-def blocked_by(facts: Iterable[Fact], newest: str, *, claims: bool = False) -> Blocked | None:
-    """Return who refused pods last, where that is nothing that is computed here; None if a pod was created after that.
-
-    ``facts``: the newest refusal first, as ``facts`` has them. ``newest``: when the last pod was made, empty where
-    there is none. ``claims``: as for ``blocking_event``. A condition holds now, whenever it became true.
-    """
-    last = next((fact for fact in facts if fact.reason == "FailedCreate"), None)
-    if last is None or not blocking_event([last], claims=claims):
-        return None
-    if newest and last.time and last.time[:_SECOND] < newest[:_SECOND] and not last.source.field:
-        return None
-    times = 0 if last.source.field else last.count
-    rule, refuser = find_refuser(last.text)
-    return Blocked(refuser, _BEFORE.sub("", last.text), times, last.time, rule)
-
-
-#: So many characters of a time tell the second, which events and pods both have.
-_SECOND = len("2026-01-01T00:00:00")
-
-
-def find_refuser(text: str) -> tuple[str, str]:
-    """Return the rule, and who refused, according to the API server's sentence."""
-    for pattern, rule, name in _REFUSERS:
-        match = pattern.search(text)
-        if match is not None:
-            return rule, name.format(*match.groups())
-    return _UNNAMED, _SERVER
-
-
-def blocking_event(facts: Iterable[Fact], *, claims: bool = False) -> str:
-    """Return what to do about the last refusal that quotas and LimitRanges of pods do not explain; empty if there is
-    none.
-
-    ``claims``: admission is computed for the claims of the pods, too.
-    Source: controller/statefulset stateful_pod_control.go createPersistentVolumeClaims; controller_utils.go CreatePods.
-    """
-    last = next((fact.text for fact in facts if fact.reason == "FailedCreate"), "")
-    claim = _CLAIM.search(last)
-    if claim is not None and not (claims and _COMPUTED.search(claim[0])):
-        return f"correct the PersistentVolumeClaim of its pod: {claim[1]}"
-    if not last or _COMPUTED.search(last):
-        return ""
-    rule, refuser = find_refuser(last)
-    if rule in _OF_WEBHOOKS:
-        return _OF_WEBHOOKS[rule].format(refuser.removesuffix(" (it cannot be called)"))
-    if refuser == _SERVER:
-        return f"look into what refuses its pods, neither a quota nor a LimitRange: {_BEFORE.sub('', last)}"
-    return f"look into what refuses its pods: {refuser}"
-
-
 #: Reasons of containers that have ended or wait and that nobody has to look into.
 _USUAL = {"Completed", "ContainerCreating", "PodInitializing"}
 
@@ -283,8 +213,8 @@ def ready_text(kind: str, value: object, run_state: RunState | None = None) -> s
         return ""
     written = _ready_of_workload(kind, value)
     behind = value.status.observed_generation < value.metadata.generation
-    if written and kind != "Job" and behind and run_state is not None and run_state.of:
-        return f"{run_state.ready}/{run_state.of}"
+    if written and kind != "Job" and behind and run_state is not None and run_state.wanted:
+        return f"{run_state.ready}/{run_state.wanted}"
     return written
 
 
@@ -298,7 +228,7 @@ def _is_ready(status: ContainerStatus) -> bool:
 def _ready_of_workload(kind: str, workload: Workload) -> str:
     spec, status = workload.spec, workload.status
     match kind:
-        case "Deployment" | "StatefulSet" | "ReplicaSet" | "ReplicationController":
+        case _ if kind in SCALED:
             return f"{status.ready_replicas}/{1 if spec.replicas is None else spec.replicas}"
         case "DaemonSet":
             return f"{status.number_ready}/{status.desired_number_scheduled}"

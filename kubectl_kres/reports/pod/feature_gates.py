@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kubectl_kres.admission.base.outcome import LOCKED, Server
+from kubectl_kres.admission.base.server import LOCKED, Server
 from kubectl_kres.admission.base.versions import GATES, version_text
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Assumption

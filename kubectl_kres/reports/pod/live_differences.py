@@ -10,7 +10,7 @@ from kubectl_kres.model.pod import RESIZES, VPA, Pod
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import LastEdit
 from kubectl_kres.reports.common.last_editor import last_edit
-from kubectl_kres.reports.common.replicas import controller
+from kubectl_kres.reports.common.owners import controller
 from kubectl_kres.reports.pod.manifest_source import annotation_sets
 
 #: Annotation (or its prefix) to the injector that writes it.

@@ -9,13 +9,14 @@ import msgspec
 from kubectl_kres.admission.limitrange import ANNOTATION
 from kubectl_kres.errors import ClusterError, NotFound, UsageError
 from kubectl_kres.model.objects import LAST_APPLIED, ResourceList, decode_object
-from kubectl_kres.model.pod import Container, Pod, PodTemplateSpec, ResourceRequirements
-from kubectl_kres.model.workload import ControllerRevision, Workload
+from kubectl_kres.model.pod import Container, DetailedTemplate, Pod, PodTemplateSpec, ResourceRequirements, SentPod
+from kubectl_kres.model.workload import ControllerRevision, Workload, template_of
+from kubectl_kres.model.workload_kinds import REVISION_OWNERS, TEMPLATE_OWNERS
 from kubectl_kres.provenance.journal import Assumption, Source
 from kubectl_kres.reports.common.analysis import PodManifest
-from kubectl_kres.reports.common.explanation import Subject, pod_of_template, raw_template, template_of
-from kubectl_kres.reports.common.replicas import controller
-from kubectl_kres.reports.pod.needs import REVISION_OWNERS, TEMPLATE_OWNERS, made_from, revision_name
+from kubectl_kres.reports.common.explanation import Subject, no_template_error, pod_of_template, raw_template
+from kubectl_kres.reports.common.owners import controller
+from kubectl_kres.reports.pod.needs import made_from, revision_name
 from kubectl_kres.store.store import ReadRequest, Store
 
 #: What holds the template that made a pod.
@@ -38,11 +39,8 @@ def find_manifest(store: Store, subject: Subject) -> PodManifest:
         raise UsageError(f"{ref.kind} holds no pod template", hint="explain takes pods and what makes pods")
     path, template = template_of(result)
     if template is None or template.spec.containers is None:
-        raise UsageError(
-            f'{ref.kind} "{ref.name}" holds no pod template: there is no spec.template.spec.containers '
-            "and no spec.jobTemplate.spec.template.spec.containers",
-            hint="ask about what it makes or scales: its pods, or a deployment",
-        )
+        hint = "ask about what it makes or scales: its pods, or a deployment"
+        raise no_template_error(ref.kind, ref.name, hint)
     source = Source(ref.kind, ref.name, ref.namespace)
     return PodManifest(pod_of_template(template, subject), source, f"{path}.", "its template", owner=result)
 
@@ -74,11 +72,11 @@ def _from_file(subject: Subject) -> PodManifest:
     source = Source(ref.kind, ref.name, ref.namespace)
     file_text = f" in {subject.file}" if subject.file else ""
     if ref.kind == "Pod":
-        pod = decode_object(raw, Pod)
-        metadata = msgspec.structs.replace(pod.metadata, namespace=ref.namespace)
-        return PodManifest(msgspec.structs.replace(pod, metadata=metadata), source, "", subject.file or "the input")
+        sent = decode_object(raw, SentPod)
+        metadata = msgspec.structs.replace(sent.metadata, namespace=ref.namespace)
+        return PodManifest(msgspec.structs.replace(sent, metadata=metadata), source, "", subject.file or "the input")
     path, template = raw_template(raw)
-    pod = pod_of_template(decode_object(template, PodTemplateSpec), subject)
+    pod = pod_of_template(decode_object(template, DetailedTemplate), subject)
     return PodManifest(pod, source, f"{path}.", f"its template{file_text}")
 
 
@@ -86,7 +84,7 @@ def find_live_manifest(store: Store, live: Pod) -> PodManifest:
     """Return the template or revision that made a live pod, else its last applied configuration, else the pod
     itself.
     """
-    manifest_of_maker = _of_maker(store, live)
+    manifest_of_maker = _manifest_by_maker(store, live)
     if manifest_of_maker is not None:
         return manifest_of_maker
     applied = _last_applied(live)
@@ -127,7 +125,7 @@ def find_maker(store: Store, live: Pod) -> Maker | None:
     return revision if made else None
 
 
-def _of_maker(store: Store, live: Pod) -> PodManifest | None:
+def _manifest_by_maker(store: Store, live: Pod) -> PodManifest | None:
     maker = find_maker(store, live)
     if maker is None:
         return None

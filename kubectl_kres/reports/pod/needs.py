@@ -1,5 +1,6 @@
 """The reads that an explanation depends on; computed again after each reading, since owners are known only then."""
 
+# ruff: noqa: PLC0415 - few pods have volumes of their own, wait for a node or come from a file
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,31 +9,32 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import structs
 
+from kubectl_kres.admission import sentences
 from kubectl_kres.admission.quota.usage import claim_names, counts_by_class, object_usage, pod_names
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
-from kubectl_kres.model.objects import ObjectRef, decode_object
+from kubectl_kres.model import workload_kinds
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.objects import ObjectRef, decode_object, to_wire
 from kubectl_kres.model.pod import DetailedTemplate, Pod, PodSpec
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
-from kubectl_kres.model.workload import Workload
+from kubectl_kres.model.workload import Workload, selector_text, template_of
 from kubectl_kres.reports.common.effective_policies import selects_priority
-from kubectl_kres.reports.common.explanation import Subject, manifest_pod, manifest_workload, raw_template, template_of
-from kubectl_kres.reports.common.parts import node_need, waits_for_node
-from kubectl_kres.reports.common.replicas import (
-    controller,
-    is_failing,
-    owned_by,
-    pods_of,
-    replicas_of,
-    selector_text,
-    sole_replica_set,
+from kubectl_kres.reports.common.explanation import Subject, manifest_pod, manifest_workload, raw_template
+from kubectl_kres.reports.common.nodes import node_need, waits_for_node
+from kubectl_kres.reports.common.owners import controller, owned_by
+from kubectl_kres.reports.common.replicas import is_settled, pods_of, sole_replica_set
+from kubectl_kres.reports.common.system import (
+    AboutHeld,
+    AboutObject,
+    AboutPod,
+    AboutPolicies,
+    kinds_of,
+    reads_for,
+    systems,
 )
-from kubectl_kres.reports.common.system import AboutObject, AboutPod, AboutPolicies, kinds_of, reads_for, systems
+from kubectl_kres.reports.pod.events import workload_facts
 from kubectl_kres.store.store import ReadRequest, Store
 
-#: Owners whose own template made the pod.
-TEMPLATE_OWNERS = ("ReplicaSet", "Job", "ReplicationController")
-REVISION_OWNERS = ("StatefulSet", "DaemonSet")
 _REVISION = "controller-revision-hash"
 
 #: What an answer about one pod does not look at, although an explanation tells it.
@@ -52,8 +54,6 @@ _WORTH = (
     "ReplicaSet",
     "HorizontalPodAutoscaler",
 )
-#: Kinds whose replicas an autoscaler sets.
-SCALED = ("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController")
 
 
 def list_read_requests(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
@@ -67,7 +67,8 @@ def list_read_requests(store: Store, subject: Subject) -> tuple[ReadRequest, ...
     for system in systems():
         answer = system.reads(store, AboutObject(subject)) if system.reads is not None else None
         if answer is not None:
-            return (*answer, *(reads_for(store, AboutPolicies(namespace)) if namespace else ()))
+            beside = (AboutHeld(subject), *((AboutPolicies(namespace),) if namespace else ()))
+            return (*answer, *(read for question in beside for read in reads_for(store, question)))
     reads = [ReadRequest("LimitRange", namespace), ReadRequest("ResourceQuota", namespace)]
     nodes: tuple[ReadRequest, ...] = ()
     if subject.raw is None:
@@ -75,15 +76,16 @@ def list_read_requests(store: Store, subject: Subject) -> tuple[ReadRequest, ...
         result = store.get(subject.ref.kind, subject.ref.name, namespace)
         if isinstance(result, Pod):
             reads += made_from(result)
-            nodes = tuple(node_needs(store, result))
+            nodes = (*node_needs(store, result), *partner_needs(result))
             reads += start_needs(result)
             if waits_for_node(result):
                 reads += account_needs(store, subject, result.spec, pod=result)
         elif isinstance(result, Workload):
-            reads += _of_workload(store, subject.ref.kind, result)
+            reads += _reads_of_workload(store, subject.ref.kind, result)
             reads += claim_needs(store, namespace, result)
             reads += account_needs(store, subject, _spec(result), workload=result)
             reads += autoscaler_needs(store, subject.ref.kind, namespace)
+            reads += refusing_quota_needs(store, subject.ref.kind, result)
         spec = _spec(result)
     else:
         spec, workload = _spec_of_raw(subject), manifest_workload(subject)
@@ -97,13 +99,16 @@ def list_read_requests(store: Store, subject: Subject) -> tuple[ReadRequest, ...
     if spec is not None:
         live = subject.raw is None and subject.ref.kind == "Pod"
         reads += _classes(store, namespace, spec, new=not live)
+    if _all_pods(namespace) in reads:
+        reads = [read for read in reads if read.kind != "Pod" or read.required or not read.label_selector]
     required = {structs.replace(read, required=False) for read in reads if read.required}
     affordable = _affordable(tuple(dict.fromkeys(read for read in reads if read.required or read not in required)))
     new = subject.raw is not None or subject.ref.kind != "Pod"
     texts = spec if new else None
     more_reads = reads_for(store, AboutPod(namespace, texts, new))
     enforced = reads_for(store, AboutPolicies(namespace))
-    return tuple(dict.fromkeys((*affordable, *nodes, *more_reads, *enforced)))
+    held = reads_for(store, AboutHeld(subject))
+    return tuple(dict.fromkeys((*affordable, *nodes, *more_reads, *enforced, *held)))
 
 
 def node_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
@@ -112,6 +117,18 @@ def node_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
         from kubectl_kres.reports.pod.scheduling_needs import scheduling_needs
 
         yield from scheduling_needs(store, pod)
+
+
+def partner_needs(pod: Pod) -> Iterator[ReadRequest]:
+    """Yield the pods beside which a pod that waits for a node has to run: they may wait for one themselves."""
+    if not waits_for_node(pod):
+        return
+    affinity = pod.spec.affinity.pod_affinity if pod.spec.affinity is not None else None
+    terms = affinity.required_during_scheduling_ignored_during_execution if affinity is not None else None
+    for term in terms or ():
+        if term.label_selector is not None:
+            selector = selector_text(to_wire(term.label_selector))
+            yield ReadRequest("Pod", pod.metadata.namespace, label_selector=selector, required=False)
 
 
 def makes_objects(spec: PodSpec) -> bool:
@@ -167,12 +184,12 @@ def origin_of_workload(store: Store, kind: str, workload: Workload) -> WorkloadO
     spec = _spec(workload)
     if spec is None or workload.spec.volume_claim_templates or makes_objects(spec):
         return None
-    if kind in _REPLACED and _replaces(store, kind, workload):
+    if _replaces(store, kind, workload):
         return None
     classes = (spec.priority_class_name, spec.runtime_class_name or "", getattr(spec, "service_account_name", ""))
     subject = Subject(ObjectRef(kind, workload.metadata.name, workload.metadata.namespace), BY_KIND[kind])
     more = account_needs(store, subject, spec, workload=workload)
-    reads = frozenset(read.kind for read in (*_of_workload(store, kind, workload), *more))
+    reads = frozenset(read.kind for read in (*_reads_of_workload(store, kind, workload), *more))
     return WorkloadOrigin(workload.metadata.namespace, kind, *classes, reads)
 
 
@@ -194,17 +211,19 @@ def needs_with_node(store: Store, subject: Subject, *, seen: bool = False) -> tu
 
 
 def _own_read_requests(store: Store, subject: Subject, workload: Workload | None) -> Iterator[ReadRequest]:
-    """Yield the read of the object that a file would change: a pod is not created again, a quota counts a workload if
-    it is new, and the existing pods of a StatefulSet need no claims.
+    """Yield the read of the object that a file would change: a pod is not created again, the pods of a workload are
+    there already, a quota counts it if it is new, and the existing pods of a StatefulSet need no claims.
     """
     ref = subject.ref
-    if ref.kind == "Pod" and subject.file and store.origin.kind == "cluster":
+    written = ref.kind == "Pod" or (ref.kind in workload_kinds.WORKLOADS and subject.kind == BY_KIND[ref.kind])
+    if written and subject.file and store.origin.kind != "files":
         yield ReadRequest(ref.kind, ref.namespace, ref.name, required=False)
-    if ref.kind not in WORKLOADS or subject.kind != BY_KIND[ref.kind]:
+        return
+    if ref.kind not in workload_kinds.WORKLOADS or subject.kind != BY_KIND[ref.kind]:
         return
     names = {**object_usage(subject.kind.qualified_name)}
-    if ref.kind in _REVISED:
-        names |= object_usage(_REVISED[ref.kind])
+    if ref.kind in workload_kinds.REVISIONS:
+        names |= object_usage(workload_kinds.REVISIONS[ref.kind].resource)
     if ref.kind == "CronJob":
         names |= object_usage("jobs.batch")
     counted = any(names.keys() & (quota.spec.hard or {}).keys() for quota in store.all("ResourceQuota", ref.namespace))
@@ -237,17 +256,12 @@ def claim_needs(store: Store, namespace: str, workload: Workload | None) -> Iter
     yield from storage_needs(store, namespace, workload.spec.volume_claim_templates)
 
 
-#: What is made for each template of a kind, as quotas count it.
-_REVISED = {
-    "Deployment": "replicasets.apps",
-    "StatefulSet": "controllerrevisions.apps",
-    "DaemonSet": "controllerrevisions.apps",
-}
-
-
 def _revisions_of(kind: str, workload: Workload) -> ReadRequest:
-    revision_kind = "ReplicaSet" if kind == "Deployment" else "ControllerRevision"
-    return ReadRequest(revision_kind, workload.metadata.namespace, label_selector=selector_text(workload.spec.selector))
+    return ReadRequest(
+        workload_kinds.REVISIONS[kind].kind,
+        workload.metadata.namespace,
+        label_selector=selector_text(workload.spec.selector),
+    )
 
 
 def account_needs(
@@ -262,9 +276,9 @@ def account_needs(
     stored = store.get(kind, subject.ref.name, space) if subject.raw is not None else workload
     if workload is not None and kind == "CronJob" and {*object_usage("jobs.batch"), "count/pods"} & hard and stored:
         yield ReadRequest("Job", space)
-    if workload is not None and isinstance(stored, Workload) and kind in _REVISED:
+    if workload is not None and isinstance(stored, Workload) and kind in workload_kinds.REVISIONS:
         stale = stored.status.observed_generation < stored.metadata.generation
-        counted = bool(object_usage(_REVISED[kind]).keys() & hard)
+        counted = bool(object_usage(workload_kinds.REVISIONS[kind].resource).keys() & hard)
         if counted if subject.raw is not None else stale:
             yield _revisions_of(kind, stored)
     if workload is not None and _holds_finished_pods(store, space):
@@ -291,13 +305,9 @@ def _needs_of_pods(
                 yield _revisions_of(kind, stored)
             elif kind == "CronJob":
                 yield ReadRequest("Job", space)
-    elif kind in _REPLACED and isinstance(stored, Workload) and pod_names(hard):
+    elif isinstance(stored, Workload) and pod_names(hard) and _replaces(store, kind, stored):
         # What an old pod gives back tells where a rollout ends; a Deployment's ReplicaSets tell it, too.
-        yield from [_pods_of(kind, stored)] if _replaces(store, kind, stored) else ()
-
-
-#: Kinds that hold no template of their old pods.
-_REPLACED = frozenset({"StatefulSet", "DaemonSet", "Job"})
+        yield _pods_of(kind, stored)
 
 
 def _pods_of(kind: str, workload: Workload) -> ReadRequest:
@@ -307,8 +317,10 @@ def _pods_of(kind: str, workload: Workload) -> ReadRequest:
 
 def _replaces(store: Store, kind: str, workload: Workload) -> bool:
     """Return whether a rollout is under way, or a Job lacks some of its pods, so that a new pod may give back an old
-    one's costs.
+    one's costs; False of kinds that make no new pods of a template, or hold the templates of the old ones.
     """
+    if kind not in workload_kinds.REVISION_OWNERS and kind != "Job":
+        return False
     try:
         pods = pods_of(store, kind, workload)
     except UsageError:
@@ -361,25 +373,31 @@ def _object_needs(store: Store, space: str, spec: PodSpec, hard: set[str], *, po
 
 def autoscaler_needs(store: Store, kind: str, namespace: str) -> Iterator[ReadRequest]:
     """Yield the reads of autoscalers, where a quota can limit what one asks for."""
-    if kind in SCALED and any(pod_names(quota.spec.hard or ()) for quota in store.all("ResourceQuota", namespace)):
+    if kind in workload_kinds.SCALED and any(
+        pod_names(quota.spec.hard or ()) for quota in store.all("ResourceQuota", namespace)
+    ):
         yield ReadRequest("HorizontalPodAutoscaler", namespace, required=False)
 
 
-def is_settled(kind: str, workload: Workload) -> bool:
-    """Return whether all pods that a workload keeps exist, are of its current template, and are ready."""
-    if kind not in SCALED:
-        return False
-    status = workload.status
-    try:
-        pods = replicas_of(kind, workload)
-    except UsageError:
-        return False
-    return (
-        pods is not None
-        and not (pods.missing_pods or pods.old_pods or is_failing(workload))
-        and status.ready_replicas >= pods.wanted
-        and status.observed_generation >= workload.metadata.generation
-    )
+def refusing_quota_needs(store: Store, kind: str, workload: Workload) -> Iterator[ReadRequest]:
+    """Yield the read of a quota that refused pods and that is no ResourceQuota of the namespace; for one of it the
+    pods, some of which may end, or be counted no longer.
+    """
+    namespace = workload.metadata.namespace
+    if is_settled(kind, workload) or not store.covered(ReadRequest("ResourceQuota", namespace)).is_known:
+        return
+    last = next((fact for fact in workload_facts(store, kind, workload) if fact.reason == "FailedCreate"), None)
+    refusal = sentences.read_refusal(last.text) if last is not None else None
+    if not isinstance(refusal, sentences.QuotaExceeded):
+        return
+    if store.get("ResourceQuota", refusal.quota, namespace) is None:
+        yield ReadRequest("ClusterResourceQuota", name=refusal.quota, required=False)
+    elif pod_names(refusal.requested):
+        yield _all_pods(namespace)
+
+
+def _all_pods(namespace: str) -> ReadRequest:
+    return ReadRequest("Pod", namespace, required=False)
 
 
 def storage_needs(store: Store, namespace: str, claims: Iterable[PersistentVolumeClaim]) -> Iterator[ReadRequest]:
@@ -441,15 +459,15 @@ def made_from(pod: Pod) -> Iterator[ReadRequest]:
     """Yield the reads of objects that hold the template that made the pod."""
     kind, owner = controller(pod)
     namespace = pod.metadata.namespace
-    if kind in TEMPLATE_OWNERS:
+    if kind in workload_kinds.TEMPLATE_OWNERS:
         yield ReadRequest(kind, namespace, owner, required=False)
-    elif kind in REVISION_OWNERS and (name := revision_name(pod, kind, owner)):
+    elif kind in workload_kinds.REVISION_OWNERS and (name := revision_name(pod, kind, owner)):
         yield ReadRequest("ControllerRevision", namespace, name, required=False)
 
 
-def _of_workload(store: Store, kind: str, workload: Workload) -> Iterator[ReadRequest]:
+def _reads_of_workload(store: Store, kind: str, workload: Workload) -> Iterator[ReadRequest]:
     namespace = workload.metadata.namespace
-    if kind not in WORKLOADS or kind == "PodTemplate":
+    if kind not in workload_kinds.POD_MAKERS:
         return
     selector, settled = selector_text(workload.spec.selector), is_settled(kind, workload)
     # A CronJob selects no pods itself; those of all jobs carry this label.

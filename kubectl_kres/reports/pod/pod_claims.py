@@ -2,6 +2,7 @@
 quotas.
 """
 
+# ruff: noqa: PLC0415 - few pods have volumes of their own
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,24 +10,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import QuotaCharge, Refusal, Server
+from kubectl_kres.admission.base.outcome import QuotaCharge, Refusal
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import charges, claim_request, with_used
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.ordinals import Names, length, overlap
 from kubectl_kres.model.quota_objects import ClaimStatus, PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
+from kubectl_kres.model.workload_kinds import REVISIONS
 from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, PodClaims, with_refusal
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload, not_computed
-from kubectl_kres.reports.common.replicas import controller
+from kubectl_kres.reports.common.owners import claim_ordinals, owned_by
 from kubectl_kres.store.store import ReadRequest, Store
 
 _KIND = "PersistentVolumeClaim"
 #: Up to so many templates each is tried as the last one: the controller takes them in an arbitrary order.
 _MOST_ORDERED = 8
-#: The claims of so many pods are looked for; those of further ones are taken as new.
-_MOST_PODS = 5000
 _UNREAD = Assumption(
     "spec.volumeClaimTemplates",
     "claim/taken-as-new",
@@ -64,9 +66,7 @@ def has_account(subject: Subject, analysis: Analysis) -> bool:
 
 #: What a quota counts of what is made before the pods of a kind, and of pods that ended.
 _COUNTS = {
-    "Deployment": ("count/replicasets.apps",),
-    "StatefulSet": ("count/controllerrevisions.apps",),
-    "DaemonSet": ("count/controllerrevisions.apps",),
+    **{kind: (f"count/{revision.resource}",) for kind, revision in REVISIONS.items()},
     "CronJob": ("count/jobs.batch", "count/pods"),
 }
 
@@ -78,8 +78,8 @@ def with_claims(store: Store, subject: Subject, analysis: Analysis, server: Serv
     pod_claims = _claims(store, subject, analysis, server)
     if pod_claims is None:
         return analysis
-    failed_reads = (*analysis.unseen, *map(not_computed, pod_claims.gaps))
-    analysis = structs.replace(analysis, unseen=failed_reads) if pod_claims.gaps else analysis
+    failed_reads = (*analysis.unread, *map(not_computed, pod_claims.gaps))
+    analysis = structs.replace(analysis, unread=failed_reads) if pod_claims.gaps else analysis
     if not pod_claims.refusals:
         return structs.replace(analysis, claims=pod_claims)
     pods = analysis.outcomes
@@ -115,86 +115,96 @@ def _find_next_pod(
 
     None: all of them have theirs. Where every pod exists it is the next one. ``is_known``: the claims that exist.
     """
-    wanted_count = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
-    first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0
+    ordinals = ordinals_of(workload)
     stored = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     existing = stored.status.replicas if isinstance(stored, Workload) else 0
     if not is_known:
-        return first + min(existing, wanted_count), 0, True
-    absent = _find_absent_ordinals(store, subject, first, wanted_count, existing)
+        return min(ordinals.start + existing, ordinals.stop), 0, True
+    lacking = ordinals_without_claims(store, subject, workload)
+    absent = _find_absent_ordinals(store, subject, ordinals, existing)
     if absent:
         # The controller goes by ordinals: a claim that is there already is no matter any more, its pod is.
-        without = [ordinal for ordinal in absent if not _has_claims(store, subject, workload, ordinal)]
-        ordinal = without[0] if without else None
-        return ordinal, len(absent) - len(without), ordinal == absent[0]
-    lacking = [
-        ordinal
-        for ordinal in range(first, first + min(wanted_count, _MOST_PODS))
-        if not _has_claims(store, subject, workload, ordinal)
-    ]
-    missing = max(0, wanted_count - existing)
-    ready = max(0, missing - len(lacking) - max(0, wanted_count - _MOST_PODS))
+        without = [common for row in absent for other in lacking if (common := overlap(row, other))]
+        ordinal = without[0].start if without else None
+        ready = sum(map(length, absent)) - sum(map(length, without))
+        return ordinal, ready, ordinal == absent[0].start
+    missing = max(0, length(ordinals) - existing)
+    ready = max(0, missing - sum(map(length, lacking)))
     if lacking:
-        return lacking[0], ready, True
-    return first + wanted_count if not missing or wanted_count > _MOST_PODS else None, ready, True
+        return lacking[0].start, ready, True
+    return None if missing else ordinals.stop, ready, True
 
 
-def _find_absent_ordinals(store: Store, subject: Subject, first: int, wanted_count: int, existing: int) -> list[int]:
+def ordinals_of(workload: Workload) -> range:
+    """Return the ordinals of the pods that a StatefulSet wants."""
+    wanted_count = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
+    first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0
+    return range(first, first + wanted_count)
+
+
+def _find_absent_ordinals(store: Store, subject: Subject, ordinals: range, existing: int) -> list[range]:
     """Return the ordinals of missing pods, as far as existing pods were read; empty if none is missing, or they were
     not read.
     """
-    names = {
-        pod.metadata.name
-        for pod in store.all("Pod", subject.ref.namespace)
-        if controller(pod) == ("StatefulSet", subject.ref.name)
-    }
-    if len(names) < min(existing, wanted_count):
+    names = _names_of_pods(store, subject)
+    if len(names) < min(existing, length(ordinals)):
         return []
-    ordinals = range(first, first + min(wanted_count, _MOST_PODS))
-    return [ordinal for ordinal in ordinals if f"{subject.ref.name}-{ordinal}" not in names]
+    return list(Names.of(names).missing(subject.ref.name, ordinals))
 
 
-def _has_claims(store: Store, subject: Subject, workload: Workload, ordinal: int) -> bool:
-    return all(_is_there(store, claim.claim) for claim in _build_claims(workload, subject, ordinal))
+def _names_of_pods(store: Store, subject: Subject) -> set[str]:
+    owned_pods = owned_by(store, "Pod", subject.ref.namespace, (subject.ref.kind, subject.ref.name))
+    return {pod.metadata.name for pod in owned_pods}
 
 
-def ordinals_with_claims(store: Store, subject: Subject, workload: Workload) -> tuple[int, ...]:
-    """Return the pods of a StatefulSet whose claims all exist; none where it makes no claims, or they were not read."""
-    if (
-        not workload.spec.volume_claim_templates
-        or not store.covered(ReadRequest(_KIND, subject.ref.namespace)).is_known
-    ):
-        return ()
-    wanted_count = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
-    first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0
-    return tuple(
-        ordinal
-        for ordinal in range(first, first + min(wanted_count, _MOST_PODS))
-        if _has_claims(store, subject, workload, ordinal)
-    )
+def ordinals_without_claims(store: Store, subject: Subject, workload: Workload) -> tuple[range, ...]:
+    """Return the pods of a StatefulSet that lack a claim, by rows; all of them where claims were not read."""
+    ordinals = ordinals_of(workload)
+    if not store.covered(ReadRequest(_KIND, subject.ref.namespace)).is_known:
+        return (ordinals,)
+    return tuple(row for row, lacking in _rows_by_lacking_claims(store, subject, workload, (ordinals,)) if lacking)
 
 
-def missing_claims(store: Store, subject: Subject, workload: Workload) -> tuple[tuple[PersistentVolumeClaim, ...], ...]:
-    """Return the claims that each missing pod needs first, in the order of the pods; a pod may need none."""
-    wanted_count = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
-    first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0
-    existing_claims = {
-        pod.metadata.name
-        for pod in store.all("Pod", subject.ref.namespace)
-        if controller(pod) == ("StatefulSet", subject.ref.name)
-    }
+def _rows_by_lacking_claims(
+    store: Store, subject: Subject, workload: Workload, rows: Iterable[range]
+) -> Iterator[tuple[range, tuple[int, ...]]]:
+    """Yield rows of ordinals with the numbers of the templates whose claims each of their pods lacks."""
+    templates = workload.spec.volume_claim_templates or ()
+    bases = [f"{template.metadata.name}-{subject.ref.name}" for template in templates]
+    existing = [claim_ordinals(store, subject.ref.namespace, base) for base in bases]
+    for row in rows:
+        missing = [tuple(names.missing(base, row)) for base, names in zip(bases, existing, strict=True)]
+        ends = {row.stop, *(end for parts in missing for part in parts for end in (part.start, part.stop))}
+        first = row.start
+        for end in sorted(ends):
+            if end > first:
+                lacking = (index for index, parts in enumerate(missing) if any(first in part for part in parts))
+                yield range(first, end), tuple(lacking)
+                first = end
+
+
+class MissingClaims(Struct, frozen=True):
+    """The claims that each of some pods lacks that follow each other; ``claims`` are those of the first one."""
+
+    pods: int
+    claims: tuple[PersistentVolumeClaim, ...]
+
+
+def missing_claims(store: Store, subject: Subject, workload: Workload) -> tuple[MissingClaims, ...]:
+    """Return the claims that the missing pods need first, in the order of the pods; a pod may need none."""
+    ordinals, names = ordinals_of(workload), _names_of_pods(store, subject)
     stored = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     existing = stored.status.replicas if isinstance(stored, Workload) else 0
-    ordinals = range(first, first + min(wanted_count, _MOST_PODS))
-    if len(existing_claims) == existing:
-        lacking = [ordinal for ordinal in ordinals if f"{subject.ref.name}-{ordinal}" not in existing_claims]
+    if len(names) == existing:
+        absent = list(Names.of(names).missing(subject.ref.name, ordinals))
     else:
         # Where pods were not read the lowest numbers are taken as there.
-        lacking = [*ordinals][existing:]
-    return tuple(
-        tuple(claim.claim for claim in _build_claims(workload, subject, ordinal) if not _is_there(store, claim.claim))
-        for ordinal in lacking
-    )
+        absent = [range(min(ordinals.start + existing, ordinals.stop), ordinals.stop)]
+    result = []
+    for row, lacking in _rows_by_lacking_claims(store, subject, workload, absent):
+        claims = tuple(_build_claims(workload, subject, row.start))
+        result.append(MissingClaims(length(row), tuple(claims[index].claim for index in lacking)))
+    return tuple(result)
 
 
 def _is_there(store: Store, claim: PersistentVolumeClaim) -> bool:

@@ -3,6 +3,7 @@
 It also says why the object has no place in the cluster: no such kind, no such namespace, or one that is being deleted.
 """
 
+# ruff: noqa: PLC0415 - most objects of files can be decoded
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -12,9 +13,10 @@ from typing import Any
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, StatusCause, forbidden_object, unparsable
-from kubectl_kres.admission.decoding import strict_refusal, version_of
-from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, is_known
+from kubectl_kres.admission.decoding import strict_refusal, unknown_fields, version_of
+from kubectl_kres.model.kinds import BY_KIND, is_known
 from kubectl_kres.model.objects import ObjectRef, Raw
+from kubectl_kres.model.workload_kinds import WORKLOADS
 from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.reports.common.analysis import Analysis, with_refusal
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, raw_template
@@ -135,7 +137,6 @@ def check_file(store: Store, subject: Subject, options: EvaluationOptions, analy
 
 def _check_decoding(store: Store, subject: Subject, options: EvaluationOptions, analysis: Analysis) -> Analysis:
     """Return the analysis, or the refusal of an object of an existing kind, whatever its namespace."""
-    from kubectl_kres.admission.decoding import unknown_fields
     from kubectl_kres.admission.request.policy_answer import undecodable
 
     raw, outcomes = subject.raw or {}, analysis.outcomes
@@ -225,17 +226,13 @@ def existing(store: Store, subject: Subject) -> Iterator[Assumption]:
     if not subject.file or store.origin.kind == "files" or not exists(store, subject):
         return
     ref = subject.ref
-    consequence = (
-        "this is the answer if it were not there" if ref.kind == "Pod" else "this is the answer to applying the file"
-    )
+    consequence = "this is the answer to applying the file"
     text = f'409 {subject.kind.qualified_name} "{ref.name}" already exists'
     yield Assumption("request", "file/exists", f"{ref} exists: creating it is answered with {text}; {consequence}")
 
 
 def refuse_unknown_fields(raw: Raw, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
     """Return the answers to an object that makes no pods, as kubectl sends it."""
-    from kubectl_kres.admission.decoding import unknown_fields
-
     kind = str(raw.get("kind", ""))
     unknown = unknown_fields(raw, kind)
     if not unknown or any(outcome.code == 400 for outcome in outcomes):

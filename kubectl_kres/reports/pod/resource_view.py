@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
 from msgspec import structs
 
 from kubectl_kres.admission.limitrange import ANNOTATION
 from kubectl_kres.admission.request.new_pod import shown_claims, shown_policies
 from kubectl_kres.errors import QuantityError
+from kubectl_kres.model.content_key import content_key
 from kubectl_kres.model.objects import ResourceList
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
 from kubectl_kres.quantity import stored_quantity
 from kubectl_kres.reports.common.analysis import PodManifest
-
-_ENCODER = msgspec.msgpack.Encoder()
 
 
 def written_pod(pod: Pod) -> dict[str, Any]:
@@ -96,11 +94,11 @@ def signature(manifest: PodManifest, live: Pod) -> tuple[bytes, bytes]:
     """
     spec = live.spec
     result = (spec.containers, spec.init_containers, spec.resources)
-    return _ENCODER.encode(structs.replace(manifest.pod.spec, node_name="")), _ENCODER.encode(result)
+    return content_key(structs.replace(manifest.pod.spec, node_name="")), content_key(result)
 
 
 def instance_key(live: Pod) -> bytes:
     """Return the same of a pod whose template is known: the fields that do not come from it, and the live values."""
     spec = live.spec
     result = (spec.containers, spec.init_containers, spec.resources)
-    return _ENCODER.encode((spec.affinity, spec.active_deadline_seconds, result))
+    return content_key((spec.affinity, spec.active_deadline_seconds, result))

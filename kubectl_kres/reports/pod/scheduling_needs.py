@@ -11,24 +11,25 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from kubectl_kres.model import kinds, scheduling
+from kubectl_kres.model import objects, scheduling
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.scheduling import SchedulingPod, SchedulingSpec
 from kubectl_kres.model.scheduling_views import ScheduledTemplate, ScheduledWorkload
 from kubectl_kres.model.workload import Workload, template_in
+from kubectl_kres.model.workload_kinds import PLACED
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.parts import waits_for_node
-from kubectl_kres.reports.common.replicas import controller
+from kubectl_kres.reports.common.nodes import waits_for_node
+from kubectl_kres.reports.common.owners import controller, events_read
+from kubectl_kres.reports.common.replicas import is_settled
 from kubectl_kres.reports.pod.events import waiting_pod
-from kubectl_kres.reports.pod.needs import is_settled
 from kubectl_kres.store.store import ReadRequest, Store
 
 NODES = ReadRequest(scheduling.NODES, required=False)
 #: Of all namespaces. Those that ended come, too: to leave them out costs a server more than to send them.
-BOUND_PODS = ReadRequest(kinds.BOUND_PODS, required=False)
+BOUND_PODS = ReadRequest(objects.BOUND_PODS, required=False)
 _LABELS = ReadRequest("Namespace", required=False)
-#: Whose pods the scheduler places. Those of a DaemonSet have a node each that is theirs from the start.
-PLACED_KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "StatefulSet", "Job", "CronJob", "ReplicationController"})
+#: What the scheduler places, or the pods of it. Those of a DaemonSet have a node each that is theirs from the start.
+PLACED_KINDS = frozenset({"Pod", *PLACED})
 #: Labels that controllers give to each pod of a template.
 _OF_CONTROLLERS = frozenset({"pod-template-hash", "controller-revision-hash", "controller-uid", "job-name"})
 
@@ -55,8 +56,7 @@ def scheduling_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
     yield NODES
     yield BOUND_PODS
     if store.origin.kind == "cluster" and store.covered(NODES).state != "unread":
-        about = f"involvedObject.kind=Pod,involvedObject.name={name}"
-        yield ReadRequest("Event", namespace, field_selector=about, required=False)
+        yield events_read(namespace, ("Pod", name))
     whole = store.get(scheduling.POD, name, namespace)
     if isinstance(whole, SchedulingPod):
         yield from spec_needs(store, whole)
@@ -75,7 +75,7 @@ def waiting_pods(store: Store, subjects: Iterable[Subject]) -> Iterator[Pod]:
             yield pod
 
 
-def _of_owners(pods: Iterable[Pod]) -> Iterator[Pod]:
+def _first_pods_of_owners(pods: Iterable[Pod]) -> Iterator[Pod]:
     """Yield the first pod of each owner."""
     owners: set[tuple[str, str, str]] = set()
     for pod in pods:
@@ -94,7 +94,7 @@ def list_node_needs(store: Store, waiting: Iterable[Pod]) -> tuple[ReadRequest, 
     """
     reads: dict[ReadRequest, None] = {}
     looked = sum(1 for pod in store.all(scheduling.POD) if not pod.spec.node_name)
-    for pod in _of_owners(waiting):
+    for pod in _first_pods_of_owners(waiting):
         is_known = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace) is not None
         if not is_known and looked >= MOST_LISTED:
             continue
@@ -110,7 +110,7 @@ def spec_needs(store: Store, pod: SchedulingPod) -> Iterator[ReadRequest]:
         yield ReadRequest(scheduling.CLAIMS, namespace, required=False)
         for kind in (scheduling.VOLUMES, scheduling.CLASSES, scheduling.CSI_NODES, scheduling.CSI_DRIVERS):
             yield ReadRequest(kind, required=False)
-        yield from _of_storage(store)
+        yield from _storage_reads(store)
     if spec.resource_claims:
         yield ReadRequest(scheduling.DEVICE_CLAIMS, namespace, required=False)
     if spec.resource_claims or _asks_devices(pod):
@@ -125,7 +125,7 @@ def spec_needs(store: Store, pod: SchedulingPod) -> Iterator[ReadRequest]:
     )
     if any(term.namespace_selector is not None for term in listed):
         yield _LABELS
-    elif any(map(_selects_namespaces, store.all(kinds.BOUND_PODS))):
+    elif any(map(_selects_namespaces, store.all(objects.BOUND_PODS))):
         yield ReadRequest("Namespace", name=namespace, required=False)
 
 
@@ -135,7 +135,7 @@ def _selects_namespaces(pods: Any) -> bool:
     return getattr(pods, "selects_namespaces", False) or any(term.namespace_selector is not None for term in terms)
 
 
-def _of_storage(store: Store) -> Iterator[ReadRequest]:
+def _storage_reads(store: Store) -> Iterator[ReadRequest]:
     """Yield the reads of storage: volumes on nodes where a driver limits them; the room for new ones where a driver
     reports it.
     """

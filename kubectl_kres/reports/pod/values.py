@@ -1,5 +1,6 @@
 """The requests and limits of an explanation: as written, as computed, as in the live pod, and what set them."""
 
+# ruff: noqa: PLC0415 - only live pods differ from what is computed, and only --steps names who edited
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -296,5 +297,4 @@ def _open(draft: Draft, side: Side, resource: str) -> tuple[str, ...]:
     level = draft.pod.amounts_of(side) if draft.pod is not None else {}
     if side != "limits" or resource not in {"cpu", "memory"} or resource in level:
         return ()
-    running = (*draft.containers, *(slot for slot in draft.inits if slot.role == "sidecar"))
-    return tuple(slot.name for slot in running if resource not in slot.limits)
+    return tuple(slot.name for slot in draft.running_slots() if resource not in slot.limits)

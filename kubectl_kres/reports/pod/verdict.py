@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.outcome import Finding, Outcome
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.explanation import Blocked, FailedRead, OutcomeWord, Verdict
+from kubectl_kres.reports.common.explanation import Blocked, FailedRead, LaterChange, OutcomeWord, Verdict
 from kubectl_kres.reports.common.system import kinds_of
 
 #: Ends a word where something that could not be read may change the verdict.
@@ -51,12 +51,14 @@ class NeededPods(Struct, frozen=True):
     """The pods that are still wanted: ``missing`` pods, 1 for an object that is explained itself.
 
     ``fits``: how many of them are admitted one after the other; None: all. ``blocked``: who rejected them last.
-    ``comes``: a rollout is under way that ends with all of them, as old pods make room.
+    ``changed``: what changed after their last refusal, which stands no longer. ``comes``: a rollout is under way that
+    ends with all of them, as old pods make room.
     """
 
     missing: int = 1
     fits: int | None = None
     blocked: Blocked | None = None
+    changed: tuple[LaterChange, ...] = ()
     comes: bool = False
 
 
@@ -101,6 +103,7 @@ def with_outcome(verdict: Verdict, failed_reads: Iterable[FailedRead], needed_po
         missing=needed_pods.missing,
         fits=needed_pods.fits if word == "partly" else None,
         blocked=needed_pods.blocked if word == "blocked" else None,
+        changed=needed_pods.changed if word in {"admitted", "partly"} else (),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kubectl_kres.admission.quota.usage import is_terminal
 from kubectl_kres.model.pod import Container, Pod
-from kubectl_kres.reports.common.parts import Record
+from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.quota.usage_tree import workload_of
 
 #: What a container should state, as people write it.
@@ -38,7 +38,7 @@ class OpenContainers:
         if is_terminal(pod):
             return
         self.pods += 1
-        for container in _long_running_containers(pod):
+        for container in pod.spec.running_containers():
             missing = tuple(name for name in STATED if not _states(pod, container, name))
             if missing:
                 key = (pod.metadata.namespace, workload_of(pod), container.name, missing)
@@ -48,14 +48,6 @@ class OpenContainers:
         """Yield the containers by namespace, workload and container."""
         for (namespace, workload, container, missing), pods in sorted(self._counts.items()):
             yield Open(namespace, workload, container, missing, pods)
-
-
-def _long_running_containers(pod: Pod) -> Iterator[Container]:
-    """Yield the containers that run together, sidecars with them; init containers end."""
-    yield from pod.spec.containers or ()
-    yield from (
-        init_container for init_container in pod.spec.init_containers or () if init_container.restart_policy == "Always"
-    )
 
 
 def _states(pod: Pod, container: Container, name: str) -> bool:
@@ -85,10 +77,9 @@ def missing_limits(pod: Pod) -> tuple[str, ...]:
     A limit of the pod itself holds for all of them (KEP-2837).
     """
     spec = pod.spec
-    sidecars = [container for container in spec.init_containers or () if container.restart_policy == "Always"]
     own_limits = (spec.resources.limits if spec.resources is not None else None) or {}
     limits = [
         (container.resources.limits if container.resources is not None else None) or {}
-        for container in (*(spec.containers or ()), *sidecars)
+        for container in spec.running_containers()
     ]
     return tuple(name for name in BASICS if name not in own_limits and any(name not in some for some in limits))

@@ -8,13 +8,14 @@ from typing import NamedTuple
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot
-from kubectl_kres.admission.base.outcome import Outcome, Server
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import CONSIDERED, compute_class, deciding_slots, sum_containers
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity, maximum, parse, quantity_of
 from kubectl_kres.reports.common.last_editor import FieldEdit, ManifestEdit, apply_edits, build_edit, manifest_value
-from kubectl_kres.reports.common.parts import Record
+from kubectl_kres.reports.common.record import Record
 
 CLASSES = ("Guaranteed", "Burstable", "BestEffort")
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from typing import Literal
 
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Draft, Unparsable, draft_pod, parse_list
-from kubectl_kres.admission.base.outcome import Outcome, Server
+from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.resource_names import is_huge_page
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.kubelet import (
     Cgroup,
     Driver,
@@ -34,7 +36,8 @@ from kubectl_kres.quantity import Quantity, quantity_of
 from kubectl_kres.reports.common.answer_cache import AnswerCache
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, find_unread
-from kubectl_kres.reports.common.parts import Record, node_of
+from kubectl_kres.reports.common.nodes import node_of
+from kubectl_kres.reports.common.record import Record, Sentence
 from kubectl_kres.reports.common.system import kinds_of, pod_maker, systems
 from kubectl_kres.reports.explain.explain import Analysis, analysis_from, analysis_of
 from kubectl_kres.reports.pod.feature_gates import gates
@@ -45,16 +48,23 @@ from kubectl_kres.store.store import ReadRequest, Store
 
 _FILES = {1: ("memory.limit_in_bytes", "cpu.cfs_quota_us"), 2: ("memory.max", "cpu.max")}
 
-_NOTES = (
-    "computed as the kubelet's and the runtime's source says; no kubelet was asked",
-    "the pause container only holds the pod's Linux namespaces; it gets the least of everything",
-    "what is written to a memory-backed emptyDir counts as memory of the container that wrote it first",
-    "placement on cpus and on the memory of NUMA nodes (cpuset) is not computed",
-)
-_NOTES_OF = {
-    1: ("a memory request has no file in cgroup v1: nothing writes memory.soft_limit_in_bytes",),
-    2: ("cpu.weight of containers is that of a recent runtime; older ones compute it as the kubelet does for pods",),
-}
+
+class CgroupNote(Sentence, frozen=True):
+    """Something to know about the cgroups: read in the source alone, what the pause container gets, whose memory files
+    of an emptyDir are, what is assumed about the node (``memory_qos``: its MemoryQoS is on), that cpusets are not
+    computed, that cgroup v1 has no file for a memory request, that older runtimes write another cpu.weight.
+    """
+
+    kind: Literal["source", "pause", "memory-volumes", "node", "cpuset", "no-soft-limit", "cpu-weight"]
+    memory_qos: bool = False
+
+
+class OomScoreReason(Sentence, frozen=True):
+    """What a score depends on: the class; of Burstable the request of memory, with its part of the pod level's."""
+
+    qos_class: str
+    request: str = ""
+    of_pod_level: str = ""
 
 
 class SmallestLimits(Record, frozen=True):
@@ -73,15 +83,15 @@ class SmallestLimits(Record, frozen=True):
 class Shared(Record, frozen=True):
     """A pod-level limit that containers share: all of them together get no more.
 
-    ``free``: containers without a limit of their own, which can take the whole. ``own``: containers with one, and it.
-    ``sum``: what the containers' own limits add up to. ``unreachable``: that is more than the pod's limit, so that not
-    all of them can reach their own at once.
+    ``free``: containers without a limit of their own, which can take the whole. ``limited``: containers with one, and
+    it. ``sum``: what the containers' own limits add up to. ``unreachable``: that is more than the pod's limit, so that
+    not all of them can reach their own at once.
     """
 
     resource: str
     limit: str
     free: tuple[str, ...] = ()
-    own: tuple[tuple[str, str], ...] = ()
+    limited: tuple[tuple[str, str], ...] = ()
     sum: str = ""
     unreachable: bool = False
 
@@ -92,9 +102,9 @@ class Cgroups(Record, frozen=True):
     version: int
     driver: str
     root: Cgroup
-    seen: tuple[SmallestLimits, ...] = ()
+    smallest_limits: tuple[SmallestLimits, ...] = ()
     shared: tuple[Shared, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[CgroupNote, ...] = ()
 
 
 def kubelet_node(node: Node | None, version: int, driver: Driver) -> KubeletNode:
@@ -121,14 +131,18 @@ def build_cgroups(draft: Draft, qos_class: str, machine: KubeletNode, uid: str) 
         root,
         tuple(_read_visible_limits(root, name, machine.version) for name in names),
         tuple(_list_shared_limits(draft)),
-        (*_NOTES[:-1], _node(draft.server), _NOTES[-1], *_NOTES_OF[machine.version]),
+        tuple(_notes(draft.server, machine.version)),
     )
 
 
-def _node(server: Server) -> str:
-    """Return what is assumed about a node whose kubelet has the server's version."""
-    memory = "on, without a throttling factor" if server.is_enabled("MemoryQoS") else "off"
-    return f"assumed about the node: cpu limits are enforced, in periods of 100 ms; no swap; MemoryQoS is {memory}"
+def _notes(server: Server, version: int) -> Iterator[CgroupNote]:
+    """Yield what is to know. ``server``: the kubelet of the node has its version. ``version``: of cgroups."""
+    yield CgroupNote("source")
+    yield CgroupNote("pause")
+    yield CgroupNote("memory-volumes")
+    yield CgroupNote("node", server.is_enabled("MemoryQoS"))
+    yield CgroupNote("cpuset")
+    yield CgroupNote("no-soft-limit" if version == 1 else "cpu-weight")
 
 
 def _read_visible_limits(root: Cgroup, container: str, version: int) -> SmallestLimits:
@@ -146,7 +160,7 @@ def _list_shared_limits(draft: Draft) -> Iterator[Shared]:
     level = draft.pod
     if level is None:
         return
-    running = [*draft.containers, *(slot for slot in draft.inits if slot.role == "sidecar")]
+    running = draft.running_slots()
     for resource in CONSIDERED:
         limit = level.limits.get(resource)
         if not limit:
@@ -180,11 +194,11 @@ class Culprit(Record, frozen=True):
 
 
 class OomScore(Record, frozen=True):
-    """``oom_score_adj`` of a container's processes; absent: it depends on the node's memory, as ``of`` says."""
+    """``oom_score_adj`` of a container's processes; absent: it depends on the node's memory, as ``depends_on`` says."""
 
     container: str
     value: int | None = None
-    of: str = ""
+    depends_on: OomScoreReason | None = None
 
 
 class PodQos(Record, frozen=True):
@@ -209,7 +223,7 @@ class PodQos(Record, frozen=True):
     memory: int = 0
     cgroups: Cgroups | None = None
     assumptions: tuple[Assumption, ...] = ()
-    unseen: tuple[FailedRead, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     complete: bool = True
 
     @property
@@ -317,7 +331,7 @@ def quality(
             *stated,
             *(analysis.made_pod.assumptions if analysis.made_pod is not None else ()),
         ),
-        quality.unseen,
+        quality.unread,
         quality.complete,
     )
 
@@ -380,7 +394,7 @@ def _brief(
         live_class=stored,
         alternatives=tuple(sorted(others)),
         refused=refused,
-        unseen=(*failed_reads, *analysis.unseen),
+        unread=(*failed_reads, *analysis.unread),
         complete=not any(failed_read.required for failed_read in failed_reads),
     )
 
@@ -417,9 +431,10 @@ def _scores(draft: Draft, qos_class: str, machine: KubeletNode) -> Iterator[OomS
     for slot in (*draft.inits, *draft.containers):
         value = oom_score(draft, slot, qos_class, machine.memory)
         request = slot.requests.get("memory")
-        request_text = f"memory request {request}" if request else "no memory request"
-        request_text += f" and {quantity_of(part, 'BinarySI')} of the pod level's" if part else ""
-        yield OomScore(slot.title, value, request_text if qos_class == "Burstable" else f"the class {qos_class}")
+        of_level = str(quantity_of(part, "BinarySI")) if part else ""
+        is_burstable = qos_class == "Burstable"
+        reason = OomScoreReason(qos_class, str(request or ""), of_level) if is_burstable else OomScoreReason(qos_class)
+        yield OomScore(slot.title, value, reason)
 
 
 def _unread_nodes(store: Store, subject: Subject, options: EvaluationOptions) -> Iterator[FailedRead]:

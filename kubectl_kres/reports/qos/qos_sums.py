@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import msgspec
 from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import Quantities, draft_pod
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import add_into, compute_class, sum_stored_pod
 from kubectl_kres.admission.quota.usage import is_terminal
+from kubectl_kres.model.content_key import content_key
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.reports.common.parts import Record
+from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 
 #: Kinds of pods that are kept at a time.
 _MOST = 10_000
-_ENCODER = msgspec.msgpack.Encoder()
 
 
 class NamespaceSums(Record, frozen=True):
@@ -148,11 +147,7 @@ def _key(pod: Pod) -> bytes:
     ]
     conditions = status.conditions if actual else None
     parts = (spec.containers, spec.init_containers, spec.resources, spec.overhead, actual, conditions, status.qos_class)
-    try:
-        return _ENCODER.encode(parts)
-    except UnicodeEncodeError:
-        # Half of a surrogate pair in a snapshot is no UTF-8.
-        return repr(parts).encode("utf-8", "surrogatepass")
+    return content_key(parts)
 
 
 def _times(values: Quantities, count: int) -> Quantities:

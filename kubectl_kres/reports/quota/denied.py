@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
+from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Metadata, ObjectRef
 from kubectl_kres.model.workload import Workload
+from kubectl_kres.model.workload_kinds import POD_MAKERS, RETRIED
 from kubectl_kres.reports.common.explanation import (
     EvaluationOptions,
     Explanation,
@@ -16,43 +20,42 @@ from kubectl_kres.reports.common.explanation import (
     Subject,
     Verdict,
 )
-from kubectl_kres.reports.common.parts import Record, Remedy, TektonPart
-from kubectl_kres.reports.common.replicas import Replicas, controller, pods_of
+from kubectl_kres.reports.common.owners import controller
+from kubectl_kres.reports.common.record import HOLDER, Record
+from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.replicas import Replicas, pods_of
 from kubectl_kres.reports.common.system import AboutRefused, describe, kinds_of, reads_for
+from kubectl_kres.reports.common.system_parts import Parts
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.store.store import ReadRequest, Store
 
-#: Kinds that keep a number of pods, so that a pod of theirs can be missing.
-KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "ReplicationController")
-#: All kinds that are asked; those of a CronJob are about the Jobs to come.
-ASKED = (*KINDS, "CronJob")
 #: What says that a pod was refused; other events and conditions are about pods that exist.
 _REFUSED = {"FailedCreate"}
 
 
 class Denied(Record, frozen=True):
-    """A workload that lacks pods because they are refused. ``verdict``: of the next pod; ``remedies`` get it admitted.
+    """A workload that lacks pods because they are refused. ``verdict``: of the next pod; ``fixes`` get it admitted.
 
-    ``replicas`` absent: a CronJob, or a TaskRun, see ``tekton``. ``seen``: the cluster's facts about earlier tries;
-    none: there was no try yet, or the events have expired.
+    ``replicas`` absent: a CronJob, or an object of a system, see ``pod_parts``. ``facts``: the cluster's facts about
+    earlier tries; none: there was no try yet, or the events have expired.
     """
 
     subject: ObjectRef
     replicas: Replicas | None
     verdict: Verdict
-    remedies: tuple[Remedy, ...]
+    fixes: tuple[Remedy, ...]
     quotas: tuple[QuotaCost, ...] = ()
-    seen: tuple[Fact, ...] = ()
-    unseen: tuple[FailedRead, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     complete: bool = True
-    tekton: TektonPart | None = None
+    pod_parts: Parts = msgspec.field(default_factory=dict, name=f"{HOLDER}pods")
 
 
 def denied_needs(namespace: str) -> tuple[ReadRequest, ...]:
     """Return the reads for all workloads of a namespace, without pods. Claims are those of StatefulSets."""
     policies = (ReadRequest("LimitRange", namespace), ReadRequest("ResourceQuota", namespace))
-    workloads = tuple(ReadRequest(kind, namespace) for kind in ASKED)
+    workloads = tuple(ReadRequest(kind, namespace) for kind in POD_MAKERS)
     events = ReadRequest("Event", namespace, field_selector="type=Warning", required=False)
     runs = tuple(ReadRequest(kind, namespace, required=False) for kind in kinds_of("waits"))
     claims = ReadRequest("PersistentVolumeClaim", namespace, required=False)
@@ -83,7 +86,7 @@ def waiting_objects(store: Store, namespace: str) -> Iterator[tuple[ObjectRef, M
 
 def subjects_of(store: Store, namespace: str) -> Iterator[Subject]:
     """Return all subjects: workloads by kind, then the objects of systems. ``namespace`` empty: all."""
-    for kind in ASKED:
+    for kind in POD_MAKERS:
         for item in store.all(kind, namespace or None):
             if is_top_level(item):
                 yield Subject(ObjectRef(kind, item.metadata.name, item.metadata.namespace), BY_KIND[kind])
@@ -92,7 +95,7 @@ def subjects_of(store: Store, namespace: str) -> Iterator[Subject]:
 
 def is_top_level(workload: Workload) -> bool:
     """Return whether no other subject makes this workload."""
-    return controller(workload)[0] not in KINDS
+    return controller(workload)[0] not in RETRIED
 
 
 def find_refusal(store: Store, subject: Subject, options: EvaluationOptions) -> Denied | None:
@@ -118,6 +121,16 @@ def find_refusal(store: Store, subject: Subject, options: EvaluationOptions) -> 
     return _build_denied(explanation, replicas, facts)
 
 
+def refusal_or_none(store: Store, subject: Subject, options: EvaluationOptions) -> Denied | None:
+    """As ``find_refusal``, of one of many; None, too, where it went meanwhile or holds what is no quantity: its own
+    answer says so.
+    """
+    try:
+        return find_refusal(store, subject, options)
+    except KresError:
+        return None
+
+
 def _build_waiting_denied(store: Store, subject: Subject, options: EvaluationOptions) -> Denied:
     """Return the answer for an object that waits for a quota; any other refusal of its pod has ended it."""
     explanation = explain(store, subject, options)
@@ -129,10 +142,10 @@ def _build_denied(explanation: Explanation, replicas: Replicas | None, facts: tu
         explanation.subject,
         replicas,
         explanation.verdict,
-        explanation.remedies,
+        explanation.fixes,
         tuple(cost for cost in explanation.quotas if cost.exceeded),
         facts,
-        tuple(failed_read for failed_read in explanation.unseen if failed_read.required),
+        tuple(failed_read for failed_read in explanation.unread if failed_read.required),
         explanation.complete,
-        explanation.tekton,
+        explanation.pod_parts,
     )

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from msgspec import field
-
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assumption
@@ -23,7 +21,9 @@ from kubectl_kres.reports.common.explanation import (
     manifest_workload,
     waits_or_fails,
 )
-from kubectl_kres.reports.common.parts import NodeReport, Record, Remedy
+from kubectl_kres.reports.common.nodes import NodeReport
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas, pods_of
 from kubectl_kres.reports.common.system import kinds_of
 from kubectl_kres.reports.explain.explain import analysis_of_another, build_explanation
@@ -43,13 +43,13 @@ _NOT_LOOKED_AT_EITHER = ("images", "readiness")
 
 
 class OverusedQuota(Record, frozen=True):
-    """A quota that uses more than its hard, by ``by``: as long as that lasts, it admits nothing more."""
+    """A quota that uses more than its hard, by ``over_by``: as long as that lasts, it admits nothing more."""
 
     quota: str
     resource: str
     used: str
     hard: str
-    by: str
+    over_by: str
 
 
 class RolloutInProgress(RolloutResult, frozen=True):
@@ -63,38 +63,38 @@ class Fit(Record, frozen=True):
     them; absent: no quota limits them. ``verdict`` is that of the next.
 
     ``at_most``: how many under the best order of LimitRanges, where that differs. ``tightest``: the quotas that limit
-    it. ``lacking``: replicas that neither exist nor fit. ``surge_fits``: how many of the surge pods fit once all
-    replicas are there; absent: there is no surge. ``would``: the course of a rollout that is started now, with its end
-    ``would_end``; ``is``: the rollout under way. ``over``: quotas that have used more than their hard. ``never``: the
-    next pod is refused for a reason other than room. ``autoscaled``: how far an autoscaler can scale, absent where none
-    is known. ``run_state``: the state of existing pods; absent for a file. ``enough``: everything fits into the quotas.
-    ``nodes``: what kube-scheduler's filters say of the next pod; None where nodes were not read. ``without_node``: of
-    the missing replicas those that would find no node. ``surge_on_nodes``: how many of the surge pods would find one
-    once all replicas are there; absent: there is no surge, or that was not counted.
-    ``not_looked_at`` names what is not taken into account. Where quotas could not be read, ``enough`` is False and the
-    fields about rollouts are absent.
+    it. ``not_fitting``: replicas that neither exist nor fit. ``surge_fits``: how many of the surge pods fit once all
+    replicas are there; absent: there is no surge. ``next_rollout``: the course of a rollout that is started now, with
+    its end ``next_rollout_end``; ``rollout``: the rollout under way. ``overused``: quotas that have used more than
+    their hard. ``never_fits``: the next pod is refused for a reason other than room. ``autoscaled``: how far an
+    autoscaler can scale, absent where none is known. ``run_state``: the state of existing pods; absent for a file.
+    ``enough``: everything fits into the quotas. ``nodes``: what kube-scheduler's filters say of the next pod; None
+    where nodes were not read. ``without_node``: of the missing replicas those that would find no node.
+    ``surge_on_nodes``: how many of the surge pods would find one once all replicas are there; absent: there is no
+    surge, or that was not counted. ``not_looked_at`` names what is not taken into account. Where quotas could not be
+    read, ``enough`` is False and the fields about rollouts are absent.
     """
 
     subject: ObjectRef
     start: str
     verdict: Verdict
-    remedies: tuple[Remedy, ...]
+    fixes: tuple[Remedy, ...]
     quotas: tuple[QuotaCost, ...]
     enough: bool
     fits: int | None = None
     at_most: int | None = None
     tightest: tuple[str, ...] = ()
     replicas: Replicas | None = None
-    lacking: int = 0
+    not_fitting: int = 0
     surge_fits: int | None = None
-    would: Rollout | None = None
-    would_end: RolloutResult | None = None
-    is_: RolloutInProgress | None = field(default=None, name="is")
-    over: tuple[OverusedQuota, ...] = ()
-    never: bool = False
+    next_rollout: Rollout | None = None
+    next_rollout_end: RolloutResult | None = None
+    rollout: RolloutInProgress | None = None
+    overused: tuple[OverusedQuota, ...] = ()
+    never_fits: bool = False
     autoscaled: Autoscaled | None = None
     assumptions: tuple[Assumption, ...] = ()
-    unseen: tuple[FailedRead, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     complete: bool = True
     run_state: RunState | None = None
     nodes: NodeReport | None = None
@@ -131,7 +131,7 @@ def fit(store: Store, subject: Subject, options: EvaluationOptions) -> Fit:
     fits, maximum = smallest_count(counts), _largest_count(counts)
     workload = analysis.manifest.owner or manifest_workload(subject)
     replicas = pods_of(store, subject.ref.kind, workload) if isinstance(workload, Workload) else None
-    unread = any(failed_read.kind == "ResourceQuota" for failed_read in explanation.unseen)
+    unread = any(failed_read.kind == "ResourceQuota" for failed_read in explanation.unread)
     known = None if unread else replicas
     room = fits if fits is not None else known.missing_pods + known.surge if known is not None else 0
     begun = rollout_in_progress(store, subject, analysis, known) if known is not None else None
@@ -141,7 +141,7 @@ def fit(store: Store, subject: Subject, options: EvaluationOptions) -> Fit:
         later = None
     # Old pods of a rollout that is under way make room for what is missing.
     missing_count = (
-        0 if known is None else begun.of - begun.updated if begun is not None else max(0, known.missing_pods - room)
+        0 if known is None else begun.wanted - begun.updated if begun is not None else max(0, known.missing_pods - room)
     )
     surge = _surge(known, room) if known is not None else None
     would = _classify_rollout(known, later, surge) if known is not None and later is not None else None
@@ -150,7 +150,7 @@ def fit(store: Store, subject: Subject, options: EvaluationOptions) -> Fit:
         subject.ref,
         explanation.start,
         explanation.verdict,
-        explanation.remedies,
+        explanation.fixes,
         explanation.quotas,
         enough=not unread
         and not missing_count
@@ -160,18 +160,18 @@ def fit(store: Store, subject: Subject, options: EvaluationOptions) -> Fit:
         at_most=maximum if maximum != fits else None,
         tightest=tuple(cost.quota for cost in explanation.quotas if cost.fits is not None and cost.fits == fits),
         replicas=replicas,
-        lacking=missing_count,
+        not_fitting=missing_count,
         surge_fits=surge,
-        would=would,
-        would_end=later,
-        is_=_state(begun),
-        over=tuple(_find_excess(analysis, explanation.quotas)),
-        never=fits == 0 and any(finding.rule != "quota/exceeded" for finding in explanation.verdict.findings),
+        next_rollout=would,
+        next_rollout_end=later,
+        rollout=_state(begun),
+        overused=tuple(_find_excess(analysis, explanation.quotas)),
+        never_fits=fits == 0 and any(finding.rule != "quota/exceeded" for finding in explanation.verdict.findings),
         autoscaled=explanation.autoscaled,
         assumptions=explanation.assumptions,
-        unseen=tuple(
+        unread=tuple(
             failed_read
-            for failed_read in explanation.unseen
+            for failed_read in explanation.unread
             if failed_read.required or failed_read.kind in kinds_of("decides")
         ),
         complete=explanation.complete,
@@ -215,7 +215,7 @@ def _state(rollout_result: RolloutResult | None) -> RolloutInProgress | None:
         return None
     return RolloutInProgress(
         rollout_result.updated,
-        rollout_result.of,
+        rollout_result.wanted,
         rollout_result.old,
         rollout_result.gives_back,
         "moving" if rollout_result.complete else "stuck",

@@ -21,10 +21,11 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.common.effective_policies import extended_resources, with_assumed_status
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, find_unread
-from kubectl_kres.reports.common.parts import Record
+from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.resource_lists import percent_of, scope_words
 from kubectl_kres.reports.common.system import AboutSharedQuotas, ownership_of, quota_keepers, reads_for
 from kubectl_kres.reports.quota import usage_tree
+from kubectl_kres.reports.quota.uncounted_names import uncounted_name
 from kubectl_kres.store.store import ReadRequest, Store
 
 #: What is used put down to the values of pods, and to what set them.
@@ -34,36 +35,37 @@ _OF_NOTHING = 10_000
 
 
 class QuotaUse(Record, frozen=True):
-    """One name of a quota: ``used`` + ``left`` = ``hard``. ``used`` absent: the quota controller has not counted yet.
+    """One name of a quota: ``used`` + ``free`` = ``hard``. ``used`` absent: the quota controller has not counted yet.
 
     percent: ``used`` of ``hard`` in whole hundredths, rounded down; of a ``hard`` of zero 10000, absent if nothing is
-    used. wanted: ``spec.hard`` where it is not what is enforced, empty if it no longer names the resource. counted:
+    used. spec_hard: ``spec.hard`` where it is not what is enforced, empty if it no longer names the resource. counted:
     what a recount found. unread:
     the kind that a recount would need and that was not read. optional: a pod that states no value costs nothing here,
-    unless a LimitRange gives one.
+    unless a LimitRange gives one. limits_nothing: what was probably meant by a name that nothing counts for.
     """
 
     name: str
     hard: str
     used: str | None = None
-    left: str | None = None
+    free: str | None = None
     percent: int | None = None
-    wanted: str | None = None
+    spec_hard: str | None = None
     counted: str | None = None
     drift: Drift | None = None
     unread: str = ""
     optional: bool = False
+    limits_nothing: str = ""
 
     @property
     def is_exceeded(self) -> bool:
         """Return whether more is used than allowed, as it can be after ``hard`` was lowered."""
-        return self.left is not None and self.left.startswith("-")
+        return self.free is not None and self.free.startswith("-")
 
 
 class UsageShare(Record, frozen=True):
     """The use of one workload, pod, priority class or other object. ``pods``: how many pods that is."""
 
-    who: str
+    name: str
     pods: int
     usage: Mapping[str, str]
     percents: Mapping[str, int] = {}
@@ -73,10 +75,10 @@ class QuotaReport(Record, frozen=True):
     """A quota. ``scopes``: what it counts, in words; empty: everything. ``enforced`` False: it has no status yet.
     ``supposed``: it comes from a file, and is taken as enforced with nothing used.
 
-    ``by``: the grouping of ``shares``; the largest of each name come first there. ``tree``: the same down to the values
-    of pods, where that was asked for. ``recounted``: the uses have the recounted amounts. ``faults``: why the server
-    would not store it. ``pool``: the resource pool of Capsule that keeps it. ``shared``: the namespaces that share it,
-    of a quota of Capsule, which are reported from its status.
+    ``grouped_by``: the grouping of ``shares``; the largest of each name come first there. ``tree``: the same down to
+    the values of pods, where that was asked for. ``recounted``: the uses have the recounted amounts. ``faults``: why
+    the server would not store it. ``pool``: the resource pool of Capsule that keeps it. ``shared``: the namespaces that
+    share it, of a quota of Capsule, which are reported from its status.
     """
 
     subject: ObjectRef
@@ -84,14 +86,14 @@ class QuotaReport(Record, frozen=True):
     scopes: tuple[str, ...] = ()
     enforced: bool = True
     supposed: bool = False
-    by: str = ""
+    grouped_by: str = ""
     shares: tuple[UsageShare, ...] = ()
     tree: tuple[usage_tree.UsageNode, ...] = ()
     recounted: bool = False
     faults: tuple[str, ...] = ()
     pool: str = ""
     shared: tuple[str, ...] = ()
-    unseen: tuple[FailedRead, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     complete: bool = True
 
 
@@ -148,13 +150,13 @@ def _report(
         scopes=scope_words(quota.spec),
         enforced=bool(quota.status.hard) or not hard or bool(faults),
         supposed=is_assumed,
-        by=by,
+        grouped_by=by,
         shares=_shares(store, quota, hard, objects, by) if by else (),
         tree=usage_tree.with_shares(_tree(store, quota, hard, objects, options)) if by == VALUE else (),
         recounted=recounted,
         faults=faults,
         pool=ownership_of(quota.metadata).pool,
-        unseen=failed_reads,
+        unread=failed_reads,
         complete=not failed_reads,
     )
 
@@ -164,7 +166,10 @@ def _list_uses(quota: ResourceQuota, wanted_amounts: Quantities) -> tuple[QuotaU
     status = quota.status
     hard, used = parse_list(status.hard, "status.hard"), parse_list(status.used, "status.used")
     return tuple(
-        _build_use(name, hard.get(name), used.get(name) if name in hard else None, wanted_amounts.get(name))
+        structs.replace(
+            _build_use(name, hard.get(name), used.get(name) if name in hard else None, wanted_amounts.get(name)),
+            limits_nothing=uncounted_name(name, used),
+        )
         for name in sorted({*hard, *wanted_amounts})
     )
 
@@ -179,7 +184,7 @@ def _build_use(name: str, hard: Quantity | None, used: Quantity | None, wanted_a
     bound = hard if hard is not None else wanted_amounts or ZERO
     other = None if hard is None or hard == wanted_amounts else "" if wanted_amounts is None else str(wanted_amounts)
     if used is None:
-        return QuotaUse(name, str(bound), wanted=other)
+        return QuotaUse(name, str(bound), spec_hard=other)
     return QuotaUse(name, str(bound), str(used), str(bound - used), _percent(used, bound), other)
 
 
@@ -209,17 +214,11 @@ def _recount_uses(
         else {}
     )
     return tuple(
-        QuotaUse(
-            use.name,
-            use.hard,
-            use.used,
-            use.left,
-            use.percent,
-            use.wanted,
-            str(quantities[use.name]) if use.name in quantities else None,
-            None if use.name in missing else drifts.get(use.name),
-            missing.get(use.name, ""),
-            use.optional,
+        structs.replace(
+            use,
+            counted=str(quantities[use.name]) if use.name in quantities else None,
+            drift=None if use.name in missing else drifts.get(use.name),
+            unread=missing.get(use.name, ""),
         )
         for use in uses
     )
@@ -273,7 +272,7 @@ def _shares(
         percents = {name: value.nano * 100 // totals[name].nano for name, value in values.items()}
         return UsageShare(owner, pods[owner], {name: str(value) for name, value in values.items()}, percents)
 
-    ranked = sorted(map(share, sums), key=lambda usage_share: (-max(usage_share.percents.values()), usage_share.who))
+    ranked = sorted(map(share, sums), key=lambda usage_share: (-max(usage_share.percents.values()), usage_share.name))
     return tuple(ranked)
 
 

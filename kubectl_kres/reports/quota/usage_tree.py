@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Draft, Quantities, draft_pod
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import add_into, explain_total, sum_pod
 from kubectl_kres.admission.quota import quota_admission
 from kubectl_kres.admission.quota.usage import DEVICES, IGNORED, may_count_devices
@@ -21,12 +21,13 @@ from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND, KINDS, Kind
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.workload_kinds import MADE_BY
 from kubectl_kres.provenance.journal import Source, Term
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.effective_policies import extended_resources
 from kubectl_kres.reports.common.explanation import EvaluationOptions, ResourceValue, Subject
-from kubectl_kres.reports.common.parts import Record
-from kubectl_kres.reports.common.replicas import controller
+from kubectl_kres.reports.common.owners import controller
+from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.reports.pod.needs import PodOrigin, list_read_requests, pod_origin
 from kubectl_kres.reports.pod.resource_view import instance_key
@@ -38,9 +39,6 @@ _COUNT = "count/"
 _OLD_NAMES = frozenset({"configmaps", "secrets", "resourceclaims"})
 
 _HASH = "pod-template-hash"
-
-#: Kinds that make pods and are made themselves, as a rule.
-_MADE = ("ReplicaSet", "Job")
 
 
 class CountedAmounts(NamedTuple):
@@ -141,7 +139,7 @@ def owner_needs(store: Store, namespace: str) -> tuple[ReadRequest, ...]:
     owners.
     """
     owning = {controller(pod)[0] for pod in store.all("Pod", namespace or None)}
-    return tuple(ReadRequest(kind, namespace, required=False) for kind in _MADE if kind in owning)
+    return tuple(ReadRequest(kind, namespace, required=False) for kind in MADE_BY if kind in owning)
 
 
 def workload_of(pod: Pod, store: Store | None = None) -> str:
@@ -150,7 +148,7 @@ def workload_of(pod: Pod, store: Store | None = None) -> str:
     Else a ReplicaSet with its pods' hash in its name is a Deployment's. A pod without a controller is its own workload.
     """
     kind, name = controller(pod)
-    owner = store.get(kind, name, pod.metadata.namespace) if store is not None and kind in _MADE else None
+    owner = store.get(kind, name, pod.metadata.namespace) if store is not None and kind in MADE_BY else None
     if owner is not None:
         above, title = controller(owner)
         return f"{above}/{title}" if above else f"{kind}/{name}"
@@ -198,17 +196,17 @@ class SetBy(Record, frozen=True):
 
 
 class UsageNode(Record, frozen=True):
-    """A part of the usage. ``who``: an object as ``Kind/name``; for a value the container that has it. ``who``: an
+    """A part of the usage. ``name``: an object as ``Kind/name``; for a value the container that has it. ``name``: an
     object as ``Kind/name``; of a value the container that has it.
 
     ``role``: of a value: ``container``, ``sidecar``, ``init``, ``pod`` for the pod level, ``overhead`` for what a
     RuntimeClass adds; empty: not known. ``usage``: by the quota's names; ``percents``: of what the root uses of each,
     in whole hundredths. ``pods``: how many they are. ``subject``: absent for a value. ``hard``: of a quota. ``claims``:
-    whose amounts make that hard, of a quota that a pool keeps. ``set_by``: of a value, by name. ``inside``: its parts,
-    the largest first.
+    whose amounts make that hard, of a quota that a pool keeps. ``set_by``: of a value, by name. ``children``: its
+    parts, the largest first.
     """
 
-    who: str
+    name: str
     usage: Mapping[str, str]
     percents: Mapping[str, int] = {}
     role: str = ""
@@ -217,7 +215,7 @@ class UsageNode(Record, frozen=True):
     hard: Mapping[str, str] = {}
     claims: tuple[str, ...] = ()
     set_by: Mapping[str, SetBy] = {}
-    inside: tuple[UsageNode, ...] = ()
+    children: tuple[UsageNode, ...] = ()
 
 
 def workload_nodes(
@@ -246,17 +244,17 @@ def workload_nodes(
         if is_pod:
             ref = ObjectRef("Pod", item.metadata.name, space)
             values = tuple(setters.values(item, usage))
-            usage_nodes.append(UsageNode(f"Pod/{ref.name}", _texts(usage), pods=1, subject=ref, inside=values))
+            usage_nodes.append(UsageNode(f"Pod/{ref.name}", _texts(usage), pods=1, subject=ref, children=values))
     return tuple(_workload(owner, space, values, parts[owner]) for owner, values in sums.items())
 
 
 def _workload(owner: str, space: str, values: Quantities, pods: Sequence[UsageNode]) -> UsageNode:
     """Return the node of a workload; a pod without a maker is its own workload."""
-    if len(pods) == 1 and pods[0].who == owner:
+    if len(pods) == 1 and pods[0].name == owner:
         return pods[0]
     kind, _, name = owner.partition("/")
     subject = ObjectRef(kind, name, space) if kind in BY_KIND else None
-    return UsageNode(owner, _texts(values), pods=len(pods), subject=subject, inside=tuple(pods))
+    return UsageNode(owner, _texts(values), pods=len(pods), subject=subject, children=tuple(pods))
 
 
 def setter_needs(store: Store, space: str) -> Iterator[ReadRequest]:
@@ -278,7 +276,7 @@ def parent_node(nodes: Sequence[UsageNode], owner: str, subject: ObjectRef | Non
     sums: Quantities = {}
     for node in nodes:
         add_into(sums, {name: parse(text) for name, text in node.usage.items()})
-    return UsageNode(owner, _texts(sums), pods=sum(node.pods for node in nodes), subject=subject, inside=tuple(nodes))
+    return UsageNode(owner, _texts(sums), pods=sum(node.pods for node in nodes), subject=subject, children=tuple(nodes))
 
 
 def with_shares(nodes: Sequence[UsageNode]) -> tuple[UsageNode, ...]:
@@ -291,8 +289,8 @@ def _add_percents(nodes: Sequence[UsageNode], totals: Mapping[str, int]) -> tupl
     result = []
     for node in nodes:
         percents = {name: parse(text).nano * 100 // totals[name] for name, text in node.usage.items() if totals[name]}
-        result.append(structs.replace(node, percents=percents, inside=_add_percents(node.inside, totals)))
-    return tuple(sorted(result, key=lambda node: (-max(node.percents.values(), default=0), node.who)))
+        result.append(structs.replace(node, percents=percents, children=_add_percents(node.children, totals)))
+    return tuple(sorted(result, key=lambda node: (-max(node.percents.values(), default=0), node.name)))
 
 
 def _texts(values: Quantities) -> dict[str, str]:

@@ -6,44 +6,52 @@ import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
-from kubectl_kres.admission.base.outcome import FieldPath, MapKey
+from kubectl_kres.admission.base.field_path import FieldPath, MapKey
 from kubectl_kres.model.objects import ARGO, RELEASE, ManagedMetadata, Metadata, ObjectRef, manager_of
-from kubectl_kres.reports.common import parts
+from kubectl_kres.model.workload_kinds import PATCHED, SCALED
+from kubectl_kres.reports.common.remedy import (
+    CreateObject,
+    DeleteObject,
+    Edit,
+    EditClaim,
+    RaiseQuota,
+    Scale,
+    SetBound,
+    SetConfig,
+    SetValue,
+)
 from kubectl_kres.reports.common.system import ownership_of
 from kubectl_kres.store.store import Origin
 
-#: Kinds whose pod template may be changed in place.
-_PATCHED = frozenset({
-    "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "CronJob",
-})  # fmt: skip
-_SCALED = frozenset({"Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"})
+PatchType = Literal["strategic", "merge", "json"]
 
 
-def commands(origin: Origin, edits: Sequence[parts.Edit], kept: Mapping[ObjectRef, str]) -> tuple[str, ...]:
+def commands(origin: Origin, edits: Sequence[Edit], kept: Mapping[ObjectRef, str]) -> tuple[str, ...]:
     """Return the lines that make the edits, quotas and LimitRanges first; ``kept``: objects that are not changed
     here.
     """
     return tuple(_lines(origin, [edit for edit in edits if edit.object not in kept]))
 
 
-def unchangeable(edits: Sequence[parts.Edit]) -> dict[ObjectRef, str]:
+def unchangeable(edits: Sequence[Edit]) -> dict[ObjectRef, str]:
     """Return the objects that cannot be edited in place, each with the reason."""
     return {edit.object: reason for edit in edits if (reason := _why_not(edit))}
 
 
-def _why_not(value: parts.Edit) -> str:
+def _why_not(value: Edit) -> str:
     kind = value.object.kind
-    if value.action == "create":
-        return f"kubectl creates a {kind} from a manifest only"
+    if value.action == "create" and kind != "ResourceQuota":
+        shown = "; kubectl kres claims --for TYPE/NAME prints it" if kind == "ResourcePoolClaim" else ""
+        return f"create the {kind} from a manifest{shown}"
     if "volumeClaimTemplates" in value.field:
         return (
             "claim templates cannot be changed: delete the StatefulSet with --cascade=orphan, so that its pods and "
             "claims stay, and create it again with these values"
         )
-    of_run = isinstance(value, parts.EditClaim) and kind in {"TaskRun", "PipelineRun"}
-    if not (isinstance(value, parts.SetValue) or of_run) or kind in _PATCHED:
+    of_run = isinstance(value, EditClaim) and kind in {"TaskRun", "PipelineRun"}
+    if not (isinstance(value, SetValue) or of_run) or kind in PATCHED:
         return ""
     if kind == "Job":
         return "the template of a Job cannot be changed: delete the Job and create it again with these values"
@@ -54,34 +62,40 @@ def _why_not(value: parts.Edit) -> str:
     return f"change the manifest of {value.object}"
 
 
-def _lines(origin: Origin, edits: Sequence[parts.Edit]) -> Iterator[str]:
-    quotas: dict[ObjectRef, list[parts.RaiseQuota]] = {}
+def _lines(origin: Origin, edits: Sequence[Edit]) -> Iterator[str]:
+    quotas: dict[ObjectRef, list[RaiseQuota]] = {}
     bounds: dict[ObjectRef, list[Mapping[str, Any]]] = {}
-    templates: dict[ObjectRef, list[parts.SetValue]] = {}
+    templates: dict[ObjectRef, list[SetValue]] = {}
     for edit in edits:
         match edit:
-            case parts.RaiseQuota():
+            case RaiseQuota():
                 quotas.setdefault(edit.object, []).append(edit)
-            case parts.SetBound():
+            case SetBound():
                 bounds.setdefault(edit.object, []).append({"op": "add", "path": _pointer(edit.field), "value": edit.to})
-            case parts.SetValue() if edit.object.kind in _PATCHED:
+            case SetValue() if edit.object.kind in PATCHED:
                 templates.setdefault(edit.object, []).append(edit)
     for ref, raised in quotas.items():
         yield _raise_quota_command(origin, ref, raised)
     for ref, changes in bounds.items():
-        yield _patch(origin, "limitrange", ref, changes, "json")
+        yield patch_command(origin, ref, changes, "json")
     for ref, values in templates.items():
-        yield _patch(origin, ref.kind.lower(), ref, _template(values), "strategic")
-    yield from (_scale_command(origin, edit) for edit in edits if isinstance(edit, parts.Scale))
-    yield from (_deleting(origin, edit.object) for edit in edits if isinstance(edit, parts.DeleteObject))
-    yield from (_configuration_command(origin, edit) for edit in edits if isinstance(edit, parts.SetConfig))
+        yield patch_command(origin, ref, _template(values), "strategic")
+    for edit in edits:
+        if isinstance(edit, CreateObject) and edit.object.kind == "ResourceQuota":
+            yield _create_quota_command(origin, edit)
+    yield from (_scale_command(origin, edit) for edit in edits if isinstance(edit, Scale))
+    yield from (delete_command(origin, edit.object) for edit in edits if isinstance(edit, DeleteObject))
+    yield from (_configuration_command(origin, edit) for edit in edits if isinstance(edit, SetConfig))
 
 
-def _deleting(origin: Origin, ref: ObjectRef) -> str:
-    return _kubectl(origin, f"delete {ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}")
+def delete_command(origin: Origin, ref: ObjectRef) -> str:
+    """Return the line that deletes an object of a namespace."""
+    return directed_command(
+        origin, f"delete {ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}"
+    )
 
 
-def _configuration_command(origin: Origin, edit: parts.SetConfig) -> str:
+def _configuration_command(origin: Origin, edit: SetConfig) -> str:
     """Return the line that sets a key of Tekton's configuration. A flag that the Tekton Operator keeps is not a
     text.
     """
@@ -89,41 +103,51 @@ def _configuration_command(origin: Origin, edit: parts.SetConfig) -> str:
     value: object = edit.to
     if ref.kind != "ConfigMap" and edit.to in {"true", "false"}:
         value = edit.to == "true"
-    return _patch(origin, ref.kind.lower(), ref, _nest_value(FieldPath.parse(edit.field).steps, value), "merge")
+    return patch_command(origin, ref, nest_value(FieldPath.parse(edit.field).steps, value), "merge")
 
 
-def _raise_quota_command(origin: Origin, ref: ObjectRef, edits: Sequence[parts.RaiseQuota]) -> str:
+def _raise_quota_command(origin: Origin, ref: ObjectRef, edits: Sequence[RaiseQuota]) -> str:
     """Return a merge patch, or a JSON patch for fields in lists, which a merge patch would replace as a whole."""
     paths = [FieldPath.parse(edit.field) for edit in edits]
     if any(isinstance(step, int) for path in paths for step in path.steps):
         changes = [{"op": "add", "path": _pointer(edit.field), "value": edit.to} for edit in edits]
-        return _patch(origin, ref.kind.lower(), ref, changes, "json")
+        return patch_command(origin, ref, changes, "json")
     patch: dict[str, Any] = {}
     for path, edit in zip(paths, edits, strict=True):
         node = patch
         for step in path.steps[:-1]:
             node = node.setdefault(str(step), {})
         node[str(path.steps[-1])] = edit.to
-    return _patch(origin, "quota" if ref.kind == "ResourceQuota" else ref.kind.lower(), ref, patch, "merge")
+    return patch_command(origin, ref, patch, "merge", "quota" if ref.kind == "ResourceQuota" else "")
 
 
-def _scale_command(origin: Origin, scale: parts.Scale) -> str:
+def _create_quota_command(origin: Origin, edit: CreateObject) -> str:
+    """Return the line that makes a quota; kubectl has flags for hard and scopes, none for a scopeSelector."""
+    spec, ref = edit.manifest["spec"], edit.object
+    hard = ",".join(f"{name}={amount}" for name, amount in spec["hard"].items())
+    scopes = f" --scopes={shlex.quote(','.join(spec['scopes']))}" if spec.get("scopes") else ""
+    words = f"create quota {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)} --hard={shlex.quote(hard)}{scopes}"
+    return directed_command(origin, words)
+
+
+def _scale_command(origin: Origin, scale: Scale) -> str:
     ref = scale.object
-    if ref.kind in _SCALED and scale.field == "spec.replicas":
+    if ref.kind in SCALED and scale.field == "spec.replicas":
         words = (
             f"scale {ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)} --replicas={scale.to}"
         )
-        return _kubectl(origin, words)
-    return _patch(origin, ref.kind.lower(), ref, _nest_value(FieldPath.parse(scale.field).steps, scale.to), "merge")
+        return directed_command(origin, words)
+    return patch_command(origin, ref, nest_value(FieldPath.parse(scale.field).steps, scale.to), "merge")
 
 
-def _nest_value(steps: Sequence[str | int], value: object) -> object:
+def nest_value(steps: Sequence[str | int], value: object) -> object:
+    """Return a patch with one field, whose path is ``steps``."""
     for step in reversed(steps):
         value = {str(step): value}
     return value
 
 
-def _template(values: Sequence[parts.SetValue]) -> object:
+def _template(values: Sequence[SetValue]) -> object:
     """Return a strategic merge patch: containers are found by their names."""
     patch: dict[str, Any] = {}
     for value in values:
@@ -152,10 +176,12 @@ def _pointer(field: str) -> str:
     return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
 
 
-def _patch(origin: Origin, kind: str, ref: ObjectRef, patch: object, how: str) -> str:
+def patch_command(origin: Origin, ref: ObjectRef, patch: object, how: PatchType, kind: str = "") -> str:
+    """Return the line that patches an object. ``kind``: as kubectl is told it, where that is not the object's own."""
     text = json.dumps(patch, separators=(",", ":"), ensure_ascii=True)
-    object_arguments = f"{kind} {shlex.quote(ref.name)}{f' -n {shlex.quote(ref.namespace)}' if ref.namespace else ''}"
-    return _kubectl(origin, f"patch {object_arguments} --type {how} -p {shlex.quote(text)}")
+    space = f" -n {shlex.quote(ref.namespace)}" if ref.namespace else ""
+    words = f"patch {kind or ref.kind.lower()} {shlex.quote(ref.name)}{space} --type {how} -p {shlex.quote(text)}"
+    return directed_command(origin, words)
 
 
 def usage_command(origin: Origin, quota: ObjectRef) -> str:
@@ -165,26 +191,22 @@ def usage_command(origin: Origin, quota: ObjectRef) -> str:
     if quota.kind == "Tenant":
         return " ".join(
             filter(
-                None, [_kubectl(origin, f"kres explain tenant/{shlex.quote(quota.name)} --by value"), origin.reading]
+                None,
+                [directed_command(origin, f"kres explain tenant/{shlex.quote(quota.name)} --by value"), origin.reading],
             )
         )
     if quota.kind != "ResourceQuota":
         return ""
     words = f"kres quota {shlex.quote(quota.name)} -n {shlex.quote(quota.namespace)} --by workload"
-    return " ".join(filter(None, [_kubectl(origin, words), origin.reading]))
+    return " ".join(filter(None, [directed_command(origin, words), origin.reading]))
 
 
 def is_patched(kind: str) -> bool:
     """Return whether the pod template of objects of this kind may be changed in place."""
-    return kind in _PATCHED
+    return kind in PATCHED
 
 
 def directed_command(origin: Origin, words: str) -> str:
-    """Return the words as a line for kubectl, with the flags that choose the same server and user."""
-    return _kubectl(origin, words)
-
-
-def _kubectl(origin: Origin, words: str) -> str:
     """Return a line for kubectl, with the flags that choose the same server and user."""
     return f"kubectl {words}{f' {origin.flags}' if origin.flags else ''}"
 

@@ -176,7 +176,7 @@ def quota_excess(finding: Finding) -> QuotaExcess | None:
     """Return the excess of a finding; None for one without the used amount."""
     if not finding.used:
         return None
-    return QuotaExcess(parse(finding.used), parse(finding.asked), parse(finding.limit))
+    return QuotaExcess(parse(finding.used), parse(finding.requested), parse(finding.limit))
 
 
 def lower_request_clause(resource: str, overrun: QuotaExcess) -> str:

@@ -25,7 +25,7 @@ from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.parts import Admits, CreateObject, Edit, RaiseQuota, Remedy, SetBound
+from kubectl_kres.reports.common.remedy import Admits, CreateObject, Edit, RaiseQuota, Remedy, SetBound
 from kubectl_kres.reports.remedies.words import compose_remedy
 from kubectl_kres.store.store import Store
 
@@ -219,13 +219,13 @@ def _item(item: ParsedItem, edits: Iterable[SetBound]) -> ParsedItem:
 def moved_bound(policies: Policies, finding: Finding, namespace: str) -> SetBound | None:
     """Return the bound that refuses, moved to what was asked for; None where it is none that can be moved."""
     source, bound = finding.source, _MOVED.get(finding.rule)
-    if source is None or bound is None or not finding.asked:
+    if source is None or bound is None or not finding.requested:
         return None
     for limits in policies.limits:
         for item in limits.items:
             if limits.source.name == source.name and source.field == f"{item.path}.{bound}[{finding.resource}]":
                 ref = ObjectRef("LimitRange", source.name, namespace)
-                return SetBound(ref, source.field, finding.resource, finding.asked, finding.limit, bound, item.type)
+                return SetBound(ref, source.field, finding.resource, finding.requested, finding.limit, bound, item.type)
     return None
 
 

@@ -13,11 +13,12 @@ from msgspec import structs
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload import Workload
+from kubectl_kres.model.workload_kinds import REVISIONS
 from kubectl_kres.reports.account import FAILED, SUCCESSFUL
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.objects import REVISIONS, unused_revisions
-from kubectl_kres.reports.common.parts import DeleteObject, Edit, Scale
-from kubectl_kres.reports.common.replicas import owned_by
+from kubectl_kres.reports.common.objects import unused_revisions
+from kubectl_kres.reports.common.owners import owned_by
+from kubectl_kres.reports.common.remedy import DeleteObject, Edit, Scale
 from kubectl_kres.reports.remedies.engine import State
 from kubectl_kres.reports.remedies.pods import OwnedPods
 from kubectl_kres.simulate.state import HISTORY

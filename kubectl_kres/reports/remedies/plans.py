@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota import quota_admission
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.reports.common.replicas import Replicas
+from kubectl_kres.reports.pod.pod_claims import MissingClaims
 from kubectl_kres.reports.remedies.pods import (
     ExistingPods,
     OwnedPods,
@@ -22,25 +22,30 @@ from kubectl_kres.reports.remedies.pods import (
     objects_price,
     same_template,
 )
+from kubectl_kres.simulate.replicas import Replica, count_pods, joined
 from kubectl_kres.simulate.rollout import PodCosts, RolloutPlan
-from kubectl_kres.simulate.state import DaemonSetState, DeploymentState, Replica, ReplicaSetState, StatefulSetState
+from kubectl_kres.simulate.state import DaemonSetState, DeploymentState, ReplicaSetState, StatefulSetState
 
 
 def claim_prices(
-    claims: Sequence[Sequence[PersistentVolumeClaim]], policies: Policies, server: Server
-) -> tuple[quota_admission.Price, ...]:
-    """Return the costs of the claims of each missing pod. Raises Unparsable."""
+    claims: Sequence[MissingClaims], policies: Policies, server: Server, first: int = 0
+) -> tuple[tuple[range, quota_admission.Price], ...]:
+    """Return the costs of the claims of each missing pod, by rows of ordinals; the first missing pod has the ordinal
+    ``first``. Raises Unparsable.
+    """
     result = []
-    for of_pod in claims:
+    for missing in claims:
         total: quota_admission.Price = {}
-        for claim in of_pod:
+        for claim in missing.claims:
             total = quota_admission.with_price(
                 total,
                 quota_admission.sum_price(
                     quota_admission.charges(quota_admission.claim_request(claim, server), policies.quotas)
                 ),
             )
-        result.append(total)
+        if total:
+            result.append((range(first, first + missing.pods), total))
+        first += missing.pods
     return tuple(result)
 
 
@@ -90,8 +95,7 @@ def build_rollout_plan(
     have = sum(existing.pods for existing in same)
     state = _state(owned_pods, others, have, max((existing.wanted for existing in same), default=0))
     if isinstance(state, StatefulSetState):
-        missing = (ordinal for ordinal in state.ordinals if ordinal >= len(state.pods))
-        claims = dict(zip(missing, claim_prices(owned_pods.claims, policies, server), strict=False))
+        claims = claim_prices(owned_pods.claims, policies, server, count_pods(state.pods))
         costs = structs.replace(costs, claims=claims)
     plan = RolloutPlan(state, costs, once)
     return _add_rivals(owned_pods, plan, policies, server), used
@@ -109,12 +113,13 @@ def _state(
     shapes = [(2 * template + 1, other.pods) for template, other in enumerate(others, 1)]
     shapes += [(_THERE, have)] if have else []
     if owned_pods.kind == "StatefulSet":
-        templates = [shape // 2 for shape, number in shapes for _ in range(number)]
-        pods = (Replica(ordinal, template, 2 * template + 1) for ordinal, template in enumerate(templates))
+        pods: list[Replica] = []
+        for shape, number in shapes:
+            pods.append(Replica(count_pods(pods), shape // 2, shape, number=number))
         current = 1 if others else NEW
         return StatefulSetState(
             "", NEW, current, owned_pods.wanted, partition=replicas.kept, on_delete=replicas.strategy == "OnDelete",
-            pods=tuple(pods),
+            pods=joined(pods),
         )  # fmt: skip
     if owned_pods.kind not in {"Deployment", "DaemonSet"} or replicas.strategy == "OnDelete":
         # Pods of an older template stay and count for what is wanted.
@@ -136,7 +141,11 @@ def _add_rivals(owned_pods: OwnedPods, plan: RolloutPlan, policies: Policies, se
     """Return the plan with the rivals that need the same quotas."""
     if not owned_pods.rivals:
         return plan
-    keys = {key for price in (plan.costs.pods[NEW], *plan.costs.claims.values(), plan.once) for key in price or ()}
+    keys = {
+        key
+        for price in (plan.costs.pods[NEW], *(price for _, price in plan.costs.claims), plan.once)
+        for key in price or ()
+    }
     others = (plan_of_rival(rival, policies, server) for rival in owned_pods.rivals)
     return structs.replace(plan, rivals=[other for other in others if keys.intersection(needed_room(other))])
 

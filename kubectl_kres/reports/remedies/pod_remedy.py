@@ -1,9 +1,10 @@
 """The smallest change that makes a refused pod pass, as something to type or change.
 
-``BY_HAND`` has the remedy of rules for which no edit is computed, as a sentence; a test requires that every rule of the
-catalogue has a remedy, stands there, or refuses nothing.
+``BY_HAND`` has the remedy of Kubernetes' rules for which no edit is computed, as a sentence, the catalogue of a system
+that of its own; a test requires that every rule has a remedy, such a sentence, or refuses nothing.
 """
 
+# ruff: noqa: PLC0415 - the catalogue of rules is for refusals without a remedy of their own
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,11 +31,11 @@ from kubectl_kres.reports.remedies.context import (
     within_bounds,
 )
 from kubectl_kres.reports.remedies.typos import suggest_quantity
+from kubectl_kres.wording import join_words
 
 _OBJECT = "correct the policy itself at the field that the message names: only its author knows what it is for"
 _STRUCTURE = "correct the field that the message names: it has nothing to do with resources, and any edit is a guess"
 _FIXED = "the field cannot be changed on an object that exists: delete the object and create it again"
-_POOL = "kubectl kres claims NAME lists what lets the claim in, each way simulated"
 
 #: Rules that refuse, and what there is to do about them in a sentence: no edit can be computed.
 BY_HAND: Mapping[str, str] = {
@@ -46,7 +47,6 @@ BY_HAND: Mapping[str, str] = {
     "quota/resource-name": _OBJECT,
     "quota/object-scope": _OBJECT,
     "quota/scopes-immutable": _FIXED,
-    "vpa/fault": "recommend bounds for each container, or take out the LimitRange of type Pod",
     "validation/owner": _STRUCTURE,
     "validation/volume": _STRUCTURE,
     "validation/mount": _STRUCTURE,
@@ -66,24 +66,6 @@ BY_HAND: Mapping[str, str] = {
     "claim/immutable": _FIXED,
     "claim/shrunk": "a claim is never made smaller than it is: make a new one and copy the data",
     "claim/not-expandable": "its storage class does not let claims grow: make a new claim of another class",
-    "tekton/exceeded-quota": "Tekton tries the pod again every minute: what the quota lacks is said with its refusal",
-    "tekton/quota-conflict": "Tekton tries again after a second: nothing is to be changed",
-    "tekton/pod-exists": "the pod is there already: nothing is to be changed",
-    "tekton/pod-creation-failed": "what refused the pod is said with its refusal; then start a new run",
-    "capsule/choice": "name a pool in spec.pool that serves the namespace and has all resources of the claim",
-    "capsule/claim-amounts": "write amounts in spec.claim, if only 0",
-    "capsule/immutable": "a claim in use keeps its amounts and its pool: make a further claim",
-    "capsule/delete-used": "a claim in use is released, not deleted",
-    "capsule/shrink-claimed": "give claims of the pool back first, or keep the resource as it is",
-    "capsule/remove-claimed": "give claims of the pool back first, or keep the resource as it is",
-    "capsule/pool-named": _POOL,
-    "capsule/pool-exists": "name a pool that exists (kubectl get resourcepools), or create it",
-    "capsule/namespace-selected": "name a pool that selects the namespace, or let its selector match",
-    "capsule/resource-in-pool": "name a pool that has all resources of the claim, or add them to the pool",
-    "capsule/pool-name": "give the pool a name without dots, of at most 63 characters",
-    "capsule/changed": _POOL,
-    "capsule/room": _POOL,
-    "capsule/queue": _POOL,
     "namespace/mismatch": "write one namespace: that of the object and that of the request differ",
     "file/exists": "name it otherwise, or apply it: create takes no name that is taken",
     "namespace/immortal": "the namespaces default, kube-system and kube-public are never deleted",
@@ -99,28 +81,15 @@ BY_HAND: Mapping[str, str] = {
 #: Rules that set, sum up or suppose something, and refuse nothing.
 REFUSE_NOTHING: frozenset[str] = frozenset({
     "manifest/written", "quantity/canonical", "defaulting/request-from-limit", "pod-level/request-from-containers",
-    "pod-level/request-from-limit", "pod-level/hugepages-limit", "pod-level/dropped",
-    "pod-level/limit-from-containers", "pod-level/limit-from-request", "limitrange/default",
-    "limitrange/default-request", "limitrange/default-from-max", "limitrange/default-request-from-default",
-    "limitrange/default-request-from-min", "limitrange/annotation", "priority/global-default",
-    "runtime-class/overhead", "pod/sum", "pod/init-peak", "pod/pod-level", "qos/class", "qos/brought",
-    "cgroup/cpu-weight", "cgroup/cpu-quota", "cgroup/memory", "cgroup/hugetlb", "cgroup/swap", "cgroup/memory-qos",
-    "tekton/step", "tekton/step-template", "tekton/step-spec", "tekton/sidecar", "tekton/sidecar-spec",
-    "tekton/task-level-limit", "tekton/task-level-request", "tekton/task-level-request-from-limit",
-    "tekton/task-level-dropped", "tekton/config-default-named", "tekton/config-default-prefix",
-    "tekton/config-default", "tekton/limitrange-share", "tekton/shared-entry", "tekton/built-in",
-    "tekton/pod-security-unknown", "tekton/config-unknown", "tekton/config-unreadable", "tekton/older",
-    "tekton/newer", "tekton/claim-unknown",
-    "tekton/too-old", "tekton/orders-not-all", "tekton/step-action-unknown", "capsule/kept", "capsule/managed-quota",
-    "server/assumed", "server/feature-gate", "start/live", "file/unchecked", "file/taken-as-new",
+    "pod-level/request-from-limit", "pod-level/hugepages-limit", "pod-level/dropped", "pod-level/limit-from-containers",
+    "pod-level/limit-from-request", "limitrange/default", "limitrange/default-request", "limitrange/default-from-max",
+    "limitrange/default-request-from-default", "limitrange/default-request-from-min", "limitrange/annotation",
+    "priority/global-default", "runtime-class/overhead", "pod/sum", "pod/init-peak", "pod/pod-level", "qos/class",
+    "qos/brought", "cgroup/cpu-weight", "cgroup/cpu-quota", "cgroup/memory", "cgroup/hugetlb", "cgroup/swap",
+    "cgroup/memory-qos", "server/assumed", "server/feature-gate", "start/live", "file/unchecked", "file/taken-as-new",
     "claim/default-class", "claim/taken-as-new", "policy/unparsable", "policy/refused", "quota/from-file",
     "quota/no-status", "class/unread", "webhook/not-computed", "resize/node-unknown", "policy/mutated",
-    "pod-security/exemptions", "seen/added-on-create", "capsule/rule-default", "capsule/rule-remove",
-    "capsule/rule-match-request", "capsule/rule-ratio", "capsule/rule-pod-requests", "capsule/rule-unknown",
-    "capsule/version", "vpa/target", "vpa/limit-ratio", "vpa/min-allowed", "vpa/max-allowed", "vpa/container-limit",
-    "vpa/limit-range-max", "vpa/limit-range-min", "vpa/pod-limit-range-max", "vpa/pod-limit-range-min",
-    "vpa/startup-boost", "vpa/not-registered", "vpa/registered", "vpa/fails-open", "vpa/fails-closed",
-    "vpa/no-recommendation",
+    "pod-security/exemptions", "seen/added-on-create",
 })  # fmt: skip
 
 
@@ -196,8 +165,17 @@ def _format_merge_remedy(outcomes: Sequence[Outcome]) -> str:
 
 
 def _unknown(case: RemedyContext) -> Iterator[str]:
-    texts = BY_HAND.get(case.finding.rule)
-    yield texts or f"change what {case.finding.path or 'the pod'} says: {case.finding.rule}"
+    text = by_hand(case.finding.rule)
+    yield text or f"change what {case.finding.path or 'the pod'} says: {case.finding.rule}"
+
+
+def by_hand(code: str) -> str:
+    """Return what there is to do about refusals of a rule in a sentence; empty where an edit is computed."""
+    if code in BY_HAND:
+        return BY_HAND[code]
+    from kubectl_kres.provenance.rules import RULES
+
+    return RULES[code].by_hand if code in RULES else ""
 
 
 _SUM = "what the containers add up to"
@@ -330,9 +308,7 @@ def _for_all(case: RemedyContext, overrun: QuotaExcess) -> str:
 def _must_specify(case: RemedyContext) -> Iterator[str]:
     side, _, name = case.finding.resource.rpartition(".")
     holders = [finding.path for finding in case.findings]
-    whose = (
-        f"container {holders[0]}" if len(holders) == 1 else f"containers {', '.join(holders[:-1])} and {holders[-1]}"
-    )
+    whose = f"container{'s' * (len(holders) != 1)} {join_words(holders)}"
     default = "default" if side == "limits" else "defaultRequest"
     yield f"set {side or 'requests'}.{name} of {whose}, or add a LimitRange with {default}.{name}"
 

@@ -1,5 +1,6 @@
 """The pods of a workload by template, their quota costs, and the next steps of its controller."""
 
+# ruff: noqa: PLC0415 - few pods have volumes of their own or come from a file
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,19 +9,20 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Finding, Outcome, Server
+from kubectl_kres.admission.base.outcome import Finding, Outcome
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota import quota_admission
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.quota_objects import PersistentVolumeClaim
-from kubectl_kres.model.workload import Workload
+from kubectl_kres.model.workload import Workload, template_of
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import Subject, manifest_workload, pod_of_template, template_of
-from kubectl_kres.reports.common.replicas import Replicas, controller, owned_by, pods_of, pods_of_one_job, replicas_of
+from kubectl_kres.reports.common.explanation import Subject, manifest_workload, pod_of_template
+from kubectl_kres.reports.common.owners import controller, owned_by
+from kubectl_kres.reports.common.replicas import Replicas, pods_of, pods_of_one_job, replicas_of
 from kubectl_kres.reports.pod.needs import makes_objects
-from kubectl_kres.reports.pod.pod_claims import has_account, missing_claims
+from kubectl_kres.reports.pod.pod_claims import MissingClaims, has_account, missing_claims
 from kubectl_kres.store.store import Store
 
 if TYPE_CHECKING:
@@ -63,7 +65,7 @@ class OwnedPods(Struct, frozen=True):
     replicas: Replicas | None = None
     existing: tuple[ExistingPods, ...] = ()
     fresh: bool = False
-    claims: tuple[tuple[PersistentVolumeClaim, ...], ...] = ()
+    claims: tuple[MissingClaims, ...] = ()
     counted: str = ""
     rivals: tuple[Rival, ...] = ()
     first: tuple[Creation, ...] = ()

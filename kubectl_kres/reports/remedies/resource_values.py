@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.admission.base.draft import Draft, Quantities, Side, Slot
+from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.resource_names import is_integer, is_pod_level, may_overcommit
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.pod.aggregate import sum_containers
@@ -12,6 +13,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.remedies import shape
 from kubectl_kres.reports.remedies.context import LimitBound, LimitBounds, fit
+from kubectl_kres.reports.remedies.pods import OF_VALUES, findings_of
 
 #: What a container is given where nothing says how much it needs.
 STATED = {"cpu": "100m", "memory": "128Mi"}
@@ -120,6 +122,8 @@ class Resource:
             self.scale(side, high.quantity)
         total = self._total(side)
         if low is not None and (side == "requests" or total is not None) and (total or ZERO) < low.quantity:
+            if not self.draft.containers:
+                return
             first = self.draft.containers[0]
             have = first.amounts_of(side).get(self.name, ZERO)
             more = Quantity(have.nano + low.quantity.nano - (total or ZERO).nano, low.quantity.format)
@@ -130,7 +134,9 @@ class Resource:
 
     def _share(self, high: Quantity) -> None:
         """Give each container a limit: an equal part of what the pod may have, and no less than its request."""
-        slots = [*self.draft.containers, *(init for init in self.draft.inits if init.role == "sidecar")]
+        slots = self.draft.running_slots()
+        if not slots:
+            return
         part = Quantity(
             high.nano // len(slots) // shape.units(self.name, high) * shape.units(self.name, high), high.format
         )
@@ -232,3 +238,27 @@ def _set_value(slot: Slot, side: Side, name: str, quantity: Quantity | None) -> 
     values: Quantities = slot.amounts_of(side)
     if quantity is not None:
         values[name] = quantity
+
+
+def corrected_values(
+    pod: Pod, values: shape.Values, outcome: Outcome, limits: Sequence[Limits], direction: shape.Direction
+) -> dict[shape.ResourceField, str]:
+    """Return the values after what one order refuses is corrected, resource by resource, without those that the pod
+    states already.
+    """
+    result = dict(values)
+    for resource in solve(outcome, limits, direction):
+        result.update(resource.changes(pod, values))
+    return {field: text for field, text in result.items() if shape.written_value(pod, field) != text}
+
+
+def solve(outcome: Outcome, limits: Sequence[Limits], direction: shape.Direction) -> Iterator[Resource]:
+    """Yield each resource that a refusal is about, brought within the bounds that require it."""
+    draft: Draft | None = outcome.draft
+    findings = findings_of(outcome)
+    needed = shape.needed_sides(findings)
+    for name in sorted({shape.resource_of(finding) for finding in findings if finding.rule in OF_VALUES}):
+        if draft is not None:
+            resource = Resource(name, draft, limits, needed.get(name, set()), direction)
+            resource.solve()
+            yield resource

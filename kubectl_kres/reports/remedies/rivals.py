@@ -3,34 +3,34 @@
 They are known from workloads that were read, and from events, which a live answer about one workload reads anyway.
 """
 
+# ruff: noqa: PLC0415 - only a pod that waits for a node reads what the scheduler does
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.model.workload import Event, Workload
+from kubectl_kres.model.workload import Event, Workload, selector_text, template_of
+from kubectl_kres.model.workload_kinds import MADE_BY, RETRIED
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, template_of
-from kubectl_kres.reports.common.replicas import controller, owned_by, pods_of, selector_text
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
+from kubectl_kres.reports.common.owners import controller, owned_by
+from kubectl_kres.reports.common.replicas import is_settled, pods_of
 from kubectl_kres.reports.common.system import apply_admitters
 from kubectl_kres.reports.pod import events
-from kubectl_kres.reports.pod.events import blocking_event
+from kubectl_kres.reports.pod.last_refusal import refused_by_others
 from kubectl_kres.reports.pod.manifest_source import find_manifest
-from kubectl_kres.reports.pod.needs import is_settled, list_read_requests, node_needs
+from kubectl_kres.reports.pod.needs import list_read_requests, node_needs
 from kubectl_kres.reports.remedies.pods import TRIED, Rival, find_owned_pods, findings_of
 from kubectl_kres.store.store import ReadRequest, Store
 
-#: Kinds whose controllers try again and again to make the pods that are missing.
-_KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "ReplicationController")
 _REFUSED = "exceeded quota"
 #: So many are read one by one for an answer about one workload, and so many are counted with.
 _MOST_READ, _MOST_COUNTED = 3, 20
@@ -46,19 +46,11 @@ class Rivals(Struct, frozen=True):
 
 
 class _NamespaceRivals(NamedTuple):
-    """The workloads of a namespace that lack pods, and the evaluated ones as rivals.
+    """The workloads of a namespace that lack pods, and the evaluated ones as rivals, under some policies."""
 
-    ``asked``: how often the store had changed, for which namespace and server; ``policies``: under which policies.
-    """
-
-    asked: tuple[int, str, Server]
     policies: NamespacePolicies
     lacking: list[tuple[ObjectRef, Workload]]
     rivals: dict[ObjectRef, Rival | None]
-
-
-#: What was found last: many of a namespace are asked about one after the other.
-_found: WeakKeyDictionary[Store, _NamespaceRivals] = WeakKeyDictionary()
 
 
 def needs_with_rivals(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
@@ -77,7 +69,9 @@ def needs_with_rivals(store: Store, subject: Subject) -> tuple[ReadRequest, ...]
     reads = (*reads, *(node_needs(store, waiting) if waiting is not None else ()))
     if _is_made(stored_workload) or not _has_missing_pods(store, subject.ref.kind, stored_workload):
         return reads
-    more_reads = [read for ref in _refused_workloads(store, subject)[:_MOST_READ] for read in _of_rival(store, ref)]
+    more_reads = [
+        read for ref in _refused_workloads(store, subject)[:_MOST_READ] for read in _reads_of_rival(store, ref)
+    ]
     return tuple(dict.fromkeys((*reads, *more_reads)))
 
 
@@ -88,7 +82,7 @@ def needs_with_nodes(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     return tuple(dict.fromkeys((*list_read_requests(store, subject), *new_pod_needs(store, subject))))
 
 
-def _of_rival(store: Store, ref: ObjectRef) -> Iterator[ReadRequest]:
+def _reads_of_rival(store: Store, ref: ObjectRef) -> Iterator[ReadRequest]:
     """Yield the reads of the workload, the Deployment that makes it with its other ReplicaSets, and the classes of its
     pods.
 
@@ -135,16 +129,16 @@ def find_rivals(store: Store, subject: Subject, policies: NamespacePolicies, ser
     family = _family(store, subject)
     rivals: list[Rival] = []
     unknown: list[ObjectRef] = []
-    texts = _rivals_of(store, subject.ref.namespace, policies, server)
-    for ref, workload in texts.lacking:
+    namespace_rivals = _rivals_of(store, subject.ref.namespace, policies, server)
+    for ref, workload in namespace_rivals.lacking:
         if ref in family:
             continue
         if len(rivals) >= _MOST_COUNTED or not _has_known_costs(store, workload):
             unknown.append(ref)
             continue
-        if ref not in texts.rivals:
-            texts.rivals[ref] = _rival(store, Subject(ref, BY_KIND[ref.kind]), policies, server)
-        rival = texts.rivals[ref]
+        if ref not in namespace_rivals.rivals:
+            namespace_rivals.rivals[ref] = _rival(store, Subject(ref, BY_KIND[ref.kind]), policies, server)
+        rival = namespace_rivals.rivals[ref]
         if rival is not None:
             rivals.append(rival)
     for ref in _refused_workloads(store, subject):
@@ -155,18 +149,19 @@ def find_rivals(store: Store, subject: Subject, policies: NamespacePolicies, ser
 
 
 def _rivals_of(store: Store, space: str, policies: NamespacePolicies, server: Server) -> _NamespaceRivals:
-    """Return the rivals of a namespace; computed again only where the store has changed."""
-    asked = store.changes, space, server
-    last = _found.get(store)
-    if last is None or last.asked != asked or last.policies is not policies:
+    """Return the rivals of a namespace: many of one are asked about one after the other."""
+
+    def find() -> _NamespaceRivals:
         lacking = [
             (ObjectRef(kind, item.metadata.name, space), item)
-            for kind in _KINDS
+            for kind in RETRIED
             for item in store.all(kind, space)
             if not _made_by_one(store, item) and _has_missing_pods(store, kind, item)
         ]
-        last = _found[store] = _NamespaceRivals(asked, policies, lacking, {})
-    return last
+        return _NamespaceRivals(policies, lacking, {})
+
+    # The rivals hold their policies, so that no others are found under the same identity.
+    return store.memo("rivals", None, (space, server, id(policies)), find)
 
 
 def _rival(store: Store, subject: Subject, policies: NamespacePolicies, server: Server) -> Rival | None:
@@ -174,7 +169,7 @@ def _rival(store: Store, subject: Subject, policies: NamespacePolicies, server: 
     present.
     """
     manifest = find_manifest(store, subject)
-    if manifest.owner is None or blocking_event(events.workload_facts(store, subject.ref.kind, manifest.owner)):
+    if manifest.owner is None or refused_by_others(events.workload_facts(store, subject.ref.kind, manifest.owner)):
         return None
     outcomes = admit(manifest.pod, policies.policies, server, journal=False)
     analysis = Analysis(manifest, policies, outcomes, server=server)
@@ -203,13 +198,13 @@ def _has_known_costs(store: Store, workload: Workload) -> bool:
 
 def _is_made(workload: Workload) -> bool:
     """Return whether it has an owner that is a workload, read or not."""
-    return controller(workload)[0] in _KINDS
+    return controller(workload)[0] in RETRIED
 
 
 def _made_by_one(store: Store, workload: Workload) -> bool:
     """Return whether another workload makes it and is counted itself."""
     kind, name = controller(workload)
-    return kind in _KINDS and store.get(kind, name, workload.metadata.namespace) is not None
+    return kind in RETRIED and store.get(kind, name, workload.metadata.namespace) is not None
 
 
 def _family(store: Store, subject: Subject) -> set[ObjectRef]:
@@ -220,7 +215,7 @@ def _family(store: Store, subject: Subject) -> set[ObjectRef]:
     if isinstance(stored_workload, Workload):
         kind, name = controller(stored_workload)
         object_refs.add(ObjectRef(kind, name, ref.namespace))
-    for kind in ("ReplicaSet", "Job"):
+    for kind in MADE_BY:
         owned = owned_by(store, kind, ref.namespace, (ref.kind, ref.name))
         object_refs.update(ObjectRef(kind, item.metadata.name, ref.namespace) for item in owned)
     return object_refs
@@ -232,15 +227,15 @@ def _refused_workloads(store: Store, subject: Subject) -> Sequence[ObjectRef]:
     result: dict[ObjectRef, str] = {}
     for event in store.all("Event", space):
         about = event.involved_object
-        if event.reason != "FailedCreate" or about.kind not in _KINDS or _REFUSED not in event.message:
+        if event.reason != "FailedCreate" or about.kind not in RETRIED or _REFUSED not in event.message:
             continue
         ref = ObjectRef(about.kind, about.name, space)
-        if ref not in family and not _of_unread_sets(store, subject, ref):
+        if ref not in family and not _looks_like_own_set(store, subject, ref):
             result[ref] = max(result.get(ref, ""), _time(event))
     return sorted(result, key=lambda ref: result[ref], reverse=True)
 
 
-def _of_unread_sets(store: Store, subject: Subject, ref: ObjectRef) -> bool:
+def _looks_like_own_set(store: Store, subject: Subject, ref: ObjectRef) -> bool:
     """Return whether the name looks like a ReplicaSet of the subject, a Deployment whose ReplicaSets were not read."""
     head = f"{subject.ref.name}-"
     if subject.ref.kind != "Deployment" or ref.kind != "ReplicaSet" or not ref.name.startswith(head):

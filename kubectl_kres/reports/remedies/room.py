@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Draft, Side
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import Key, amounts
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.quantity import ZERO, Quantity
-from kubectl_kres.reports.common.parts import RaiseQuota
+from kubectl_kres.quantity import ZERO, Quantity, parse
+from kubectl_kres.reports.common.remedy import RaiseQuota
 from kubectl_kres.reports.remedies.plans import NEW, build_rollout_plan
 from kubectl_kres.reports.remedies.pods import OwnedPods, PodFaults
 from kubectl_kres.reports.remedies.shape import ResourceField, scale_down, units, write_values, written_value
@@ -23,6 +23,11 @@ _ROUNDS_OF_RIVALS, _MOST_ORDERS = 200, 5
 _COUNTS = ("pods", "persistentvolumeclaims")
 #: Less than this of a resource is no proposal: nothing runs with it.
 LEAST = {"cpu": 10**6, "memory": 2**20 * 10**9, "ephemeral-storage": 2**20 * 10**9}
+
+
+def starves(resource: str, before: str | None, to: str) -> bool:
+    """Return whether memory is cut to less than half of what was written: what a program uses stays the same."""
+    return resource == "memory" and before is not None and 2 * parse(to).nano < parse(before).nano
 
 
 class RaisedHard(Struct, frozen=True):

@@ -4,6 +4,7 @@ Each remedy is complete by itself: larger quotas for a valid template, a templat
 pods. A remedy that does not get all wanted pods admitted is reported with the refusal that remains.
 """
 
+# ruff: noqa: PLC0415 - few quotas count objects, and few claims are refused
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -13,16 +14,18 @@ from typing import Any
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Draft, Unparsable, parse_list
-from kubectl_kres.admission.base.outcome import Finding, Outcome, Server
+from kubectl_kres.admission.base.outcome import Finding, Outcome
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import Key, amounts
 from kubectl_kres.admission.request.new_pod import Policies, admit
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
+from kubectl_kres.model.workload_kinds import SCALED, WORKLOADS
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload
-from kubectl_kres.reports.common.parts import (
+from kubectl_kres.reports.common.remedy import (
     Admits,
     Basis,
     DeleteObject,
@@ -38,15 +41,19 @@ from kubectl_kres.reports.remedies import words
 from kubectl_kres.reports.remedies.engine import RemedySearch, State, changed_policies, with_moved_bound, with_storage
 from kubectl_kres.reports.remedies.plans import build_rollout_plan, needed_room, plan_of_rival
 from kubectl_kres.reports.remedies.pods import TRIED, OwnedPods, PodFaults, evaluate_pod, find_owned_pods, findings_of
+from kubectl_kres.reports.remedies.resource_values import STATED, corrected_values
 from kubectl_kres.reports.remedies.rivals import Rivals, find_rivals
-from kubectl_kres.reports.remedies.room import RaisedHard, build_quota_raises, raised_for, smaller_values
-from kubectl_kres.reports.remedies.shape import Direction, ResourceField, corrected_values, write_values, written_value
+from kubectl_kres.reports.remedies.room import RaisedHard, build_quota_raises, raised_for, smaller_values, starves
+from kubectl_kres.reports.remedies.shape import Direction, ResourceField, write_values, written_value
 from kubectl_kres.reports.remedies.words import compose_remedy
+from kubectl_kres.reports.rollout.wanted_pods import autoscaler_of
 from kubectl_kres.store.store import Store
 
 #: Refusals for a class that does not exist, and the field of the policies that then counts as not read.
 _OF_CLASSES = {"priority/unknown-class": "priorities", "runtime-class/unknown": "runtimes"}
 _OF_CLAIMS = frozenset({"limitrange/min", "limitrange/max"})
+#: The bounds of a HorizontalPodAutoscaler.
+_LEAST_REPLICAS, _MOST_REPLICAS = "spec.minReplicas", "spec.maxReplicas"
 #: The order in which the edits of objects are named, before and behind the values of the template.
 _BEFORE, _BEHIND = (RaiseQuota, SetBound, EditClaim), (Scale, DeleteObject)
 
@@ -111,7 +118,9 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
     stays = "; ".join(others)
     return tuple(
         structs.replace(
-            remedy, admits=Admits(have, remedy.admits.of), stays="; ".join(filter(None, (remedy.stays, stays)))
+            remedy,
+            admits=Admits(have, remedy.admits.wanted),
+            remaining_refusal="; ".join(filter(None, (remedy.remaining_refusal, stays))),
         )
         for remedy in remedies
         if remedy.admits is not None
@@ -156,8 +165,8 @@ def _with_classes(analysis: Analysis, lacks_class: Sequence[Outcome]) -> Analysi
 
 
 def _mark_contested(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
-    stays = "; ".join(filter(None, (remedy.stays, words.contested_room_text(refs))))
-    return structs.replace(remedy, stays=stays, contested=refs)
+    stays = "; ".join(filter(None, (remedy.remaining_refusal, words.contested_room_text(refs))))
+    return structs.replace(remedy, remaining_refusal=stays, contested=refs)
 
 
 class PodSearch(RemedySearch[PodTrial]):
@@ -186,7 +195,9 @@ class PodSearch(RemedySearch[PodTrial]):
         refused = [
             (path, finding)
             for path, claim in self.templates.items()
-            for finding in self._of_claim(with_storage(claim, state[path].to) if path in state else claim, policies)
+            for finding in self._claim_findings(
+                with_storage(claim, state[path].to) if path in state else claim, policies
+            )
         ]
         hard = {} if self.counted else amounts(policies.quotas)[1]
         faults = evaluate_pod(pod, policies, self.server)
@@ -221,7 +232,7 @@ class PodSearch(RemedySearch[PodTrial]):
         fits = [state for state in fits if self.trial(state).missing_room.hard]
         for state in fits:
             lower = self.find(state, self._fit_values)
-            if lower is not None:
+            if lower is not None and not self._starves(state, lower):
                 yield lower
         for state in fits:
             yield from self._fewer_pods(state)
@@ -264,19 +275,37 @@ class PodSearch(RemedySearch[PodTrial]):
         )
         return None if values is None else {**state, **values}
 
+    def _starves(self, state: State, lower: State) -> bool:
+        """Return whether a container gets less than half of the memory that it states: it would be killed."""
+        before = _values_in(state)
+        return any(
+            starves(field.resource, before.get(field) or written_value(self.pod, field), to)
+            for field, to in _values_in(lower).items()
+        )
+
     def _fewer_pods(self, state: State) -> Iterator[State]:
         """Yield the number of pods that the quotas have room for, if a field holds it and no rollout is in progress."""
         count, field = self.trial(state).missing_room.rest.updated, self._replicas_field()
         old = any(not existing.newest and (existing.pods or existing.wanted) for existing in self.owned_pods.existing)
-        if field is not None and not old and not _values_in(state) and 0 < count < self.owned_pods.wanted:
-            yield {**state, field: Scale(self.subject.ref, field, count, self.owned_pods.wanted)}
+        if field is None or old or _values_in(state) or not 0 < count < self.owned_pods.wanted:
+            return
+        ref = self.subject.ref
+        scaler = autoscaler_of(self.store, ref.kind, ref.name, ref.namespace) if ref.kind in SCALED else None
+        if scaler is None:
+            yield {**state, field: Scale(ref, field, count, self.owned_pods.wanted)}
+            return
+        # An autoscaler would undo it: its own bounds are lowered, the lower one first.
+        autoscaler, bounds = ObjectRef("HorizontalPodAutoscaler", scaler.metadata.name, ref.namespace), {}
+        minimum = 1 if scaler.spec.min_replicas is None else scaler.spec.min_replicas
+        if minimum > count:
+            bounds[_LEAST_REPLICAS] = Scale(autoscaler, _LEAST_REPLICAS, count, minimum)
+        bounds[_MOST_REPLICAS] = Scale(autoscaler, _MOST_REPLICAS, count, scaler.spec.max_replicas)
+        yield {**state, **bounds}
 
     def _replicas_field(self) -> str | None:
         """Return the field that holds the number of pods; None if it is not lowered."""
-        fields = {"Job": "spec.parallelism", "CronJob": "spec.jobTemplate.spec.parallelism"}
-        if self.subject.ref.kind in {"Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"}:
-            return "spec.replicas"
-        return fields.get(self.subject.ref.kind)
+        workload = WORKLOADS.get(self.subject.ref.kind)
+        return workload.wanted or None if workload is not None else None
 
     def _freeing_states(self) -> Iterator[State]:
         """Yield deletions and limits that free quota for the template as it is."""
@@ -303,12 +332,15 @@ class PodSearch(RemedySearch[PodTrial]):
         """Return the pods with the claims and numbers of a state, and how much less the quotas count then."""
         owned_pods, field = self.owned_pods, self._replicas_field()
         claims = tuple(
-            tuple(_resize_claim(claim, self.templates, state) for claim in of_pod) for of_pod in owned_pods.claims
+            structs.replace(
+                missing, claims=tuple(_resize_claim(claim, self.templates, state) for claim in missing.claims)
+            )
+            for missing in owned_pods.claims
         )
         owned_pods, freed = structs.replace(owned_pods, claims=claims), dict[str, int]()
         scales = [to for to in state.values() if isinstance(to, Scale)]
         for scale in scales:
-            if scale.field == field:
+            if scale.field in {field, _MOST_REPLICAS}:
                 replicas = (
                     structs.replace(owned_pods.replicas, wanted=scale.to) if owned_pods.replicas is not None else None
                 )
@@ -316,7 +348,7 @@ class PodSearch(RemedySearch[PodTrial]):
                     structs.replace(pods, wanted=min(pods.wanted, scale.to)) for pods in owned_pods.existing
                 )
                 owned_pods = structs.replace(owned_pods, wanted=scale.to, replicas=replicas, existing=existing)
-        limits = [scale for scale in scales if scale.field != field]
+        limits = [scale for scale in scales if scale.field not in {field, _LEAST_REPLICAS, _MOST_REPLICAS}]
         if limits:
             from kubectl_kres.reports.remedies.freeing import unused_objects, with_fewer_kept
 
@@ -345,7 +377,7 @@ class PodSearch(RemedySearch[PodTrial]):
         findings = [finding for _, finding in trial.claims]
         return with_moved_bound(state, trial.policies, findings, self.subject.ref.namespace)
 
-    def _of_claim(self, claim: PersistentVolumeClaim, policies: Policies) -> Iterator[Finding]:
+    def _claim_findings(self, claim: PersistentVolumeClaim, policies: Policies) -> Iterator[Finding]:
         from kubectl_kres.admission.request.volume_claims import admit_claim, with_default_class
 
         for outcome in admit_claim(with_default_class(claim, policies), policies, self.server):
@@ -421,8 +453,6 @@ class PodSearch(RemedySearch[PodTrial]):
         """Return where a value comes from that the container does not state."""
         if to is None or written_value(self.pod, field) is not None:
             return ""
-        from kubectl_kres.reports.remedies.resource_values import STATED
-
         other = field._replace(side="requests" if field.side == "limits" else "limits")
         if written_value(self.pod, other) == to and other not in values:
             return "request" if other.side == "requests" else "limit"

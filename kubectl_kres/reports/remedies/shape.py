@@ -7,20 +7,15 @@ another.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
 
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Draft, Side, Slot
-from kubectl_kres.admission.base.outcome import Finding, Outcome
-from kubectl_kres.admission.limitrange import Limits
+from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
 from kubectl_kres.quantity import ZERO, Quantity
-from kubectl_kres.reports.remedies.pods import OF_VALUES, findings_of
-
-if TYPE_CHECKING:
-    from kubectl_kres.reports.remedies.resource_values import Resource
 
 
 class ResourceField(NamedTuple):
@@ -108,32 +103,6 @@ def units(resource: str, quantity: Quantity | None = None) -> int:
     return UNIT
 
 
-def corrected_values(
-    pod: Pod, values: Values, outcome: Outcome, limits: Sequence[Limits], direction: Direction
-) -> dict[ResourceField, str]:
-    """Return the values after what one order refuses is corrected, resource by resource, without those that the pod
-    states already.
-    """
-    result = dict(values)
-    for resource in solve(outcome, limits, direction):
-        result.update(resource.changes(pod, values))
-    return {field: text for field, text in result.items() if written_value(pod, field) != text}
-
-
-def solve(outcome: Outcome, limits: Sequence[Limits], direction: Direction) -> Iterator[Resource]:
-    """Yield each resource that a refusal is about, brought within the bounds that require it."""
-    from kubectl_kres.reports.remedies.resource_values import Resource
-
-    draft: Draft | None = outcome.draft
-    findings = findings_of(outcome)
-    needed = needed_sides(findings)
-    for name in sorted({resource_of(finding) for finding in findings if finding.rule in OF_VALUES}):
-        if draft is not None:
-            resource = Resource(name, draft, limits, needed.get(name, set()), direction)
-            resource.solve()
-            yield resource
-
-
 def resource_of(finding: Finding) -> str:
     """Return the resource of a container that a finding is about."""
     if finding.rule == "quota/must-specify":
@@ -153,8 +122,8 @@ def needed_sides(findings: Sequence[Finding]) -> Mapping[str, set[Side]]:
 
 def scale_down(draft: Draft, side: Side, name: str, most: Quantity) -> None:
     """Lower every container in proportion, so that their sum is at most the given one; an init container by itself."""
-    sidecars = [init for init in draft.inits if init.role == "sidecar"]
-    together = [*draft.containers, *sidecars]
+    together = draft.running_slots()
+    sidecars = [slot for slot in together if slot.role == "sidecar"]
     total = sum(slot.amounts_of(side).get(name, ZERO).nano for slot in together)
     if total > most.nano:
         _shrink_slots(together, side, name, most.nano, total)

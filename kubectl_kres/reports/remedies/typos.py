@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from kubectl_kres.admission.base.outcome import Finding, Outcome
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse, quantity_of
+from kubectl_kres.reports.common.explanation import SuspectFigure, Unit
 
 #: A whole number without a suffix, or with the one that stands for thousandths.
 _BARE = re.compile(r"0*([1-9][0-9]{0,5})(m?)")
@@ -25,61 +25,42 @@ _TOO_MUCH = {"quota/exceeded", "limitrange/max", "validation/request-over-limit"
 _TOO_LITTLE = {"limitrange/min", "limitrange/ratio", "validation/request-over-limit"}
 
 
-class SuspectFigure(NamedTuple):
-    """A suspect figure of a container: its place, its text, and what was probably meant.
-
-    refused: a refusal of the pod is about it.
-    """
-
-    sides: str
-    says: str
-    suggestion: str
-    refused: bool
-
-
-def suggest_fix(pod: Pod, outcomes: Sequence[Outcome]) -> tuple[str, str]:
-    """Return what was probably meant by the refused figure, and by others; empty where there is no doubt."""
-    doubts = [
-        *_doubts(pod, [finding for outcome in outcomes if outcome.refusal for finding in outcome.refusal.findings])
-    ]
-    refused = " and ".join(f"{doubt.suggestion} in {doubt.sides} ({doubt.says})" for doubt in doubts if doubt.refused)
-    others = [
-        f"look at {doubt.sides}: {doubt.says}; did you mean {doubt.suggestion}?"
-        for doubt in doubts
-        if not doubt.refused
-    ]
-    return f"did you mean {refused}?" if refused else "", "; ".join(others)
-
-
-def _doubts(pod: Pod, findings: Sequence[Finding]) -> Iterator[SuspectFigure]:
-    """Yield the suspect values among those that were written; defaults of LimitRanges are not typos."""
+def suspect_figures(pod: Pod, outcomes: Sequence[Outcome]) -> Iterator[SuspectFigure]:
+    """Yield the suspect figures among those that were written; defaults of LimitRanges are not typos."""
+    findings = [finding for outcome in outcomes if outcome.refusal for finding in outcome.refusal.findings]
     inits = [
         ("sidecar" if init_container.restart_policy == "Always" else "init container", init_container)
         for init_container in pod.spec.init_containers or ()
     ]
     for role, container in (*inits, *(("container", container) for container in pod.spec.containers or ())):
         resources = container.resources
-        result: dict[tuple[str, str], list[str]] = {}
+        fields: dict[tuple[str, str], list[str]] = {}
         for side, values in (("requests", resources.requests), ("limits", resources.limits)) if resources else ():
             for name, value in (values or {}).items():
-                result.setdefault((name, str(value)), []).append(f"{side}.{name}")
-        for (name, text), sides in result.items():
+                fields.setdefault((name, str(value)), []).append(f"{side}.{name}")
+        for (name, figure), stated in fields.items():
             about = [finding for finding in findings if finding.resource.rpartition(".")[2] == name]
-            texts = _cpus(text, about) if name == "cpu" else _find_byte_doubt(text, about) if name in _BYTES else None
-            if texts is not None:
-                yield SuspectFigure(f"{' and '.join(sides)} of {role} {container.name}", *texts)
+            suspect = (
+                _suspect_cpus(figure, about)
+                if name == "cpu"
+                else _suspect_bytes(figure, about)
+                if name in _BYTES
+                else None
+            )
+            if suspect is not None:
+                yield SuspectFigure(tuple(stated), f"{role} {container.name}", figure, *suspect)
 
 
-def _cpus(text: str, findings: Iterable[Finding]) -> tuple[str, str, bool] | None:
-    """Return the doubt about a CPU figure such as ``500``, where only a few are allowed and 500m are; without a refusal
-    only above any node.
+def _suspect_cpus(figure: str, findings: Iterable[Finding]) -> tuple[int, Unit, str, bool] | None:
+    """Return count, unit, suggestion and whether it is refused of a CPU figure such as ``500``, where only a few are
+    allowed and 500m are; without a refusal only above any node.
     """
-    number = _BARE.fullmatch(text)
+    number = _BARE.fullmatch(figure)
     if number is None or number[2]:
         return None
     cpus = int(number[1])
     refused = any(_is_far_above(cpus, finding) for finding in findings)
-    return (f"{cpus} is {cpus} CPUs", f"{cpus}m", refused) if refused or cpus in _MANY_CPUS else None
+    return (cpus, "CPU", f"{cpus}m", refused) if refused or cpus in _MANY_CPUS else None
 
 
 def _is_far_above(cpus: int, finding: Finding) -> bool:
@@ -92,15 +73,15 @@ def _is_far_above(cpus: int, finding: Finding) -> bool:
     return bound.nano * _TIMES <= quantity_of(cpus).nano <= bound.nano * 1000
 
 
-def _find_byte_doubt(text: str, findings: Iterable[Finding]) -> tuple[str, str, bool] | None:
-    """Return the doubt about bytes such as ``512`` and ``100m``, which are less than any program runs with."""
-    number = _BARE.fullmatch(text)
+def _suspect_bytes(figure: str, findings: Iterable[Finding]) -> tuple[int, Unit, str, bool] | None:
+    """Return the same of bytes such as ``512`` and ``100m``, which are less than any program runs with."""
+    number = _BARE.fullmatch(figure)
     if number is None or int(number[1]) >= _FEW_BYTES:
         return None
     count = int(number[1])
-    condition = f"{text} is {f'{count} thousandths of a byte' if number[2] else f'{count} byte' + 's' * (count > 1)}"
     suggestion = f"{count}Gi" if count < _FEW and not number[2] else f"{count}Mi"
-    return condition, suggestion, any(finding.rule in _TOO_LITTLE for finding in findings)
+    refused = any(finding.rule in _TOO_LITTLE for finding in findings)
+    return count, "millibyte" if number[2] else "byte", suggestion, refused
 
 
 def suggest_quantity(text: str) -> str:

@@ -11,7 +11,7 @@ from kubectl_kres.model.objects import Metadata, ObjectRef
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.explanation import ContainerValues, ResourceValue, Subject, Verdict
-from kubectl_kres.reports.common.parts import (
+from kubectl_kres.reports.common.remedy import (
     Admits,
     CreateObject,
     DeleteObject,
@@ -27,6 +27,7 @@ from kubectl_kres.reports.common.parts import (
 from kubectl_kres.reports.common.system import MoreRoom, quota_keepers
 from kubectl_kres.reports.remedies.commands import commands, manager_sentence, named_owner, unchangeable, usage_command
 from kubectl_kres.store.store import Store
+from kubectl_kres.wording import join_words
 
 
 def sentence(edits: Sequence[Edit]) -> str:
@@ -94,10 +95,13 @@ def _one_raised(quota: str, part: str) -> str:
 
 def _owner(value: SetBound | CreateObject) -> str:
     if isinstance(value, SetBound) and value.bound.startswith("default"):
-        return f"set {value.bound}.{value.resource} per {value.of} of LimitRange {value.object.name} to {value.to}"
+        return (
+            f"set {value.bound}.{value.resource} per {value.limit_type} of LimitRange {value.object.name} to {value.to}"
+        )
     if isinstance(value, SetBound):
         verb = "lower" if value.bound == "min" else "raise"
-        return f"{verb} {value.bound}.{value.resource} per {value.of} of LimitRange {value.object.name} to {value.to}"
+        bound = f"{value.bound}.{value.resource} per {value.limit_type}"
+        return f"{verb} {bound} of LimitRange {value.object.name} to {value.to}"
     claim = value.manifest.get("spec", {})
     if value.object.kind == "LimitRange":
         defaults = [
@@ -109,18 +113,24 @@ def _owner(value: SetBound | CreateObject) -> str:
         return f"create LimitRange {value.object.name} with {join_words(defaults)} per Container"
     if value.object.kind == "ResourcePoolClaim":
         amounts = join_words([f"{name} {amount}" for name, amount in claim["claim"].items()])
-        return f"claim {amounts} more from pool {claim['pool']}"
+        return f"create a claim on pool {claim['pool']} for {amounts} more"
+    if value.object.kind == "ResourceQuota":
+        amounts = join_words([f"{name} {amount}" for name, amount in claim["hard"].items()])
+        scopes = f" and scope {join_words(claim['scopes'])}" if claim.get("scopes") else ""
+        why = "the server admits such pods only under one"
+        return f"create ResourceQuota {value.object.name} with {amounts}{scopes}: {why}"
     return f"create {value.object}"
 
 
 def _format_edit(value: Edit) -> str:
     if isinstance(value, Scale):
         word = value.field.rpartition(".")[2]
-        return f"lower {word} to {value.to}"
+        whose = f" of {value.object}" if value.object.kind == "HorizontalPodAutoscaler" else ""
+        return f"lower {word}{whose} to {value.to}"
     if isinstance(value, SetConfig):
         return _format_configuration(value)
     if isinstance(value, EditClaim) and value.object.kind == "ResourcePoolClaim":
-        return f"let claim {value.object.name}, which is unused, ask for {value.resource} {value.to}"
+        return f"raise {value.resource} of claim {value.object.name} (unused) to {value.to}"
     if isinstance(value, EditClaim):
         template = value.field.partition(".spec.resources")[0]
         return f"set requests.{value.resource} of {template} to {value.to}"
@@ -210,7 +220,7 @@ def _format_value_owner(holder: str, role: str, names: Sequence[str]) -> str:
         return "the pod level"
     tekton = holder.partition("/")[0] in _OF_TEKTON
     if role == "task":
-        return f"the whole Task in {holder}"
+        return f"spec.computeResources of {holder}"
     word = _ROLES.get(role, "container")
     owner = f"{word}{'s' * (len(names) > 1)} {join_words(names)}"
     if len(names) > _MOST_NAMED:
@@ -221,20 +231,13 @@ def _format_value_owner(holder: str, role: str, names: Sequence[str]) -> str:
 _OF_TEKTON = frozenset({"Task", "TaskRun", "Pipeline", "PipelineRun"})
 
 
-def join_words(parts: Sequence[str]) -> str:
-    """Return the texts as ``a, b and c``."""
-    if len(parts) < 3:
-        return " and ".join(parts)
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
 #: So many other workloads are named.
 _MOST_RIVALS = 3
 
 
 def shared_room_text(refs: Sequence[ObjectRef]) -> str:
     """Return the part of a sentence that the room is also for pods that other workloads lack."""
-    return f", with room for the pods that {_format_refs(refs)} {'is' if len(refs) == 1 else 'are'} still missing"
+    return f" (includes room for the missing pods of {_format_refs(refs)})"
 
 
 def for_new_run(text: str, *, again: bool) -> str:
@@ -252,10 +255,6 @@ def _format_refs(refs: Sequence[ObjectRef]) -> str:
     names = [f"{ref.kind}/{ref.name}" for ref in refs]
     more = len(names) - _MOST_RIVALS
     return join_words(names if more <= 0 else [*names[:_MOST_RIVALS], f"{more} more"])
-
-
-#: What is said where no remedy is needed.
-NOTHING = "nothing to change"
 
 
 def untested_remedies(texts: Sequence[str]) -> tuple[Remedy, ...]:
@@ -286,11 +285,11 @@ def compose_remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits
     return structs.replace(
         remedy,
         commands=(*(() if kept else room.commands), *remedy.commands),
-        why="; ".join(filter(None, (room.reason, remedy.why))),
-        admits=Admits(now, admits.of) if room.waits else remedy.admits,
-        stays="; ".join(room.waits),
+        no_command_reason="; ".join(filter(None, (room.reason, remedy.no_command_reason))),
+        admits=Admits(now, admits.wanted) if room.waits else remedy.admits,
+        remaining_refusal="; ".join(room.waits),
         proven=room.known,
-        ask=usage_command(store.origin, ObjectRef("ResourceQuota", room.quota, space)),
+        owners=usage_command(store.origin, ObjectRef("ResourceQuota", room.quota, space)),
     )
 
 
@@ -311,7 +310,7 @@ def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admit
         "; ".join(reasons),
         admits,
         proven=True,
-        ask=usage_command(origin, raising[0].object) if raising and raising[0].object not in store.files else "",
+        owners=usage_command(origin, raising[0].object) if raising and raising[0].object not in store.files else "",
     )
 
 
@@ -351,6 +350,9 @@ def _find_edit_owners(store: Store, edits: Sequence[Edit]) -> Iterator[tuple[Obj
 _BROKEN = {"limitrange/ratio": "maxLimitRequestRatio", "limitrange/max": "max", "limitrange/min": "min"}
 
 
+_BY_SERVER = ("limitrange/", "defaulting/")
+
+
 def own_defaults(verdict: Verdict, containers: Sequence[ContainerValues]) -> str:
     """Return the sentence that a LimitRange refuses its own defaults, so that no pod without values is admitted."""
     for finding in verdict.findings:
@@ -364,7 +366,9 @@ def own_defaults(verdict: Verdict, containers: Sequence[ContainerValues]) -> str
             for value in container.values
             if value.resource == finding.resource and value.value
         ]
-        if values and all(value.written is None and _is_from(value, source) for value in values):
+        # A system may have divided what the LimitRange gives: the bounds of that are sound.
+        unchanged = all(value.rule.startswith(_BY_SERVER) for value in values)
+        if values and unchanged and all(value.written is None and _is_from(value, source) for value in values):
             what = _BROKEN.get(finding.rule, "bounds")
             return (
                 f"correct LimitRange {source.name}: its default {finding.resource} breaks its own {what}, so every pod "

@@ -1,5 +1,6 @@
-"""Containers and values that live pods of the same template have and that no known rule explains: the next pod will
-have them, too.
+"""Containers and values that live pods have and that no known rule explains: the next pod will have them, too.
+
+Pods of the same template tell both; where there are none, those of an earlier template tell the containers.
 
 Mostly a webhook added it. Pods that were resized in place do not count: values are taken only from pods that were not
 changed since their creation.
@@ -13,13 +14,23 @@ from msgspec import Struct, structs
 
 from kubectl_kres.admission.limitrange import ANNOTATION
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.model.pod import VPA, Container, Pod, ResourceRequirements
-from kubectl_kres.model.workload import Workload
+from kubectl_kres.model.pod import (
+    VPA,
+    AddedContainers,
+    Container,
+    DetailedTemplate,
+    Pod,
+    ResourceRequirements,
+    with_containers,
+)
+from kubectl_kres.model.workload import Workload, template_of
+from kubectl_kres.model.workload_kinds import REVISION_OWNERS, TEMPLATE_OWNERS
 from kubectl_kres.provenance.journal import Set, Source
 from kubectl_kres.quantity import stored_quantity
 from kubectl_kres.reports.common.analysis import Analysis, PodManifest
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.replicas import newest_set_name, owned_by
+from kubectl_kres.reports.common.owners import owned_by
+from kubectl_kres.reports.common.replicas import newest_set_name
 from kubectl_kres.reports.pod.manifest_source import annotation_sets
 from kubectl_kres.store.store import Store
 
@@ -49,6 +60,8 @@ def with_seen(store: Store, subject: Subject, analysis: Analysis, again: Callabl
         slot.name: {side: dict(slot.amounts_of(side)) for side in ("limits", "requests")} for slot in draft.slots()
     }
     pods = list(_newest_pods(store, subject, owner))
+    if not pods and (earlier := _additions_of_earlier_pods(store, subject, owner, set(computed))).added:
+        return structs.replace(_analyse_with_extra(again, manifest, earlier, _EARLIER), manifest=manifest)
     groups: dict[str, list[_Extra]] = {}
     for pod in pods:
         extra = _build_extra(pod, computed)
@@ -65,6 +78,59 @@ def with_seen(store: Store, subject: Subject, analysis: Analysis, again: Callabl
     return structs.replace(analyses[0], manifest=manifest, outcomes=outcomes)
 
 
+#: Who have the added containers where no pod of the template as it is exists.
+_EARLIER = "on pods of an earlier template"
+
+
+class _Maker(Struct, frozen=True):
+    """Who made pods, the revision that they carry (empty: all of its pods), and their template."""
+
+    owner: tuple[str, str]
+    revision: str
+    template: DetailedTemplate | None
+
+
+def _makers(store: Store, subject: Subject, owner: Workload) -> Iterator[_Maker]:
+    kind, space, own = subject.ref.kind, subject.ref.namespace, (subject.ref.kind, subject.ref.name)
+    made = {"Deployment": "ReplicaSet", "CronJob": "Job"}.get(kind)
+    if made is not None:
+        for item in owned_by(store, made, space, own):
+            yield _Maker((made, item.metadata.name), "", template_of(item)[1])
+    elif kind in REVISION_OWNERS:
+        for item in owned_by(store, "ControllerRevision", space, own):
+            # Pods of a DaemonSet carry only the hash of the name.
+            name = item.metadata.name
+            revision = name.removeprefix(f"{owner.metadata.name}-") if kind == "DaemonSet" else name
+            yield _Maker(own, revision, item.data.spec.template)
+
+
+def _additions_of_earlier_pods(store: Store, subject: Subject, owner: Workload, names: set[str]) -> _Extra:
+    """Return the containers that the newest pod of an earlier template, or of an earlier Job, has beside its own
+    template; none where that template is not known.
+    """
+    newest: tuple[str, Pod, set[str]] | None = None
+    for maker in _makers(store, subject, owner):
+        if maker.template is None:
+            continue
+        spec = maker.template.spec
+        written = {container.name for container in (*(spec.containers or ()), *(spec.init_containers or ()))}
+        for pod in owned_by(store, "Pod", subject.ref.namespace, maker.owner):
+            time, labels = pod.metadata.creation_timestamp or "", pod.metadata.labels or {}
+            of_revision = not maker.revision or labels.get("controller-revision-hash") == maker.revision
+            if of_revision and (newest is None or time > newest[0]):
+                newest = time, pod, written
+    if newest is None:
+        return _Extra()
+    _, pod, written = newest
+    added = [
+        (key, structs.replace(item, resize_policy=None))
+        for key, attribute, _ in _LISTS
+        for item in getattr(pod.spec, attribute) or ()
+        if item.name not in written | names
+    ]
+    return _Extra(tuple(added))
+
+
 def _cache_key(extra: _Extra) -> str:
     """Return a key: pods that differ only in the image of an injected container have the same."""
     additions = tuple((key, structs.replace(container, image="")) for key, container in extra.added)
@@ -76,14 +142,10 @@ def _analyse_with_extra(
 ) -> Analysis:
     spec = manifest.pod.spec
     lists = {
-        attribute: tuple(
-            [_set_values(item, key, extra.values) for item in getattr(spec, attribute) or ()]
-            + [container for additions, container in extra.added if additions == key]
-        )
-        or None
+        attribute: tuple(_set_values(item, key, extra.values) for item in getattr(spec, attribute) or ()) or None
         for key, attribute, _ in _LISTS
     }
-    pod = structs.replace(manifest.pod, spec=structs.replace(spec, **lists))
+    pod = with_containers(structs.replace(manifest.pod, spec=structs.replace(spec, **lists)), extra.added)
     analysis = again(structs.replace(manifest, pod=pod))
     steps = tuple(_steps(pod, manifest.pod, extra, origin_text))
     outcomes = tuple(structs.replace(outcome, journal=(*steps, *outcome.journal)) for outcome in analysis.outcomes)
@@ -99,7 +161,7 @@ def _newest_pods(store: Store, subject: Subject, owner: Workload) -> Iterator[Po
         by = ("ReplicaSet", newest_set_name(store, owner))
     elif subject.ref.kind == "StatefulSet":
         revision = owner.status.update_revision
-    elif subject.ref.kind not in {"ReplicaSet", "Job"}:
+    elif subject.ref.kind not in TEMPLATE_OWNERS:
         return
     result = [
         item
@@ -155,6 +217,11 @@ def _set_values(container: Container, key: str, values: Sequence[_Value]) -> Con
     for _, _, side, name, text in mine:
         sides[side][name] = text
     return structs.replace(container, resources=structs.replace(resources, **sides))
+
+
+def added_steps(pod: Pod, added: AddedContainers, origin_text: str) -> Iterator[Set]:
+    """Yield the origin of each value of containers that something adds to a pod. ``origin_text``: who has them."""
+    yield from _steps(with_containers(pod, added), pod, _Extra(added), origin_text)
 
 
 def _steps(pod: Pod, before: Pod, extra: _Extra, origin_text: str) -> Iterator[Set]:

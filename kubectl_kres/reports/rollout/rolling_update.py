@@ -1,30 +1,34 @@
 """The rollout of a workload, under way or started now, limited by quotas: its final state."""
 
+# ruff: noqa: PLC0415 - few pods have volumes of their own, and few quotas count what a rollout makes beside them
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
 from kubectl_kres.admission.quota.quota_admission import Key, Price, amounts, charges, pod_request, sum_price
 from kubectl_kres.admission.request.new_pod import admit, quota_request
+from kubectl_kres.model.ordinals import length, overlap
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.workload import Workload
+from kubectl_kres.model.workload import Workload, template_of
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import Subject, manifest_workload, pod_of_template, template_of
-from kubectl_kres.reports.common.parts import Record
-from kubectl_kres.reports.common.replicas import Replicas, newest_set, owned_by, revision_of
+from kubectl_kres.reports.common.explanation import Subject, manifest_workload, pod_of_template
+from kubectl_kres.reports.common.owners import owned_by
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.replicas import Replicas, newest_set, revision_of
 from kubectl_kres.reports.pod.needs import makes_objects
-from kubectl_kres.reports.pod.pod_claims import add_charges, has_account, ordinals_with_claims
+from kubectl_kres.reports.pod.pod_claims import add_charges, has_account, ordinals_without_claims
+from kubectl_kres.simulate.replicas import Replica, gaps, joined
 from kubectl_kres.simulate.rollout import PodCosts, RolloutPlan, SettledRollout, settle_rollout
 from kubectl_kres.simulate.state import (
     DaemonSetState,
     DeploymentState,
     Pods,
-    Replica,
     ReplicaSetState,
     StatefulSetState,
+    count,
     with_pod,
 )
 from kubectl_kres.store.store import Store
@@ -42,14 +46,14 @@ class RolloutResult(Record, frozen=True):
     """
 
     updated: int
-    of: int
+    wanted: int
     old: int = 0
     gives_back: Mapping[str, Mapping[str, str]] = {}
 
     @property
     def complete(self) -> bool:
         """Return whether all pods are of the newest template that should be."""
-        return self.updated >= self.of
+        return self.updated >= self.wanted
 
 
 def rollout_in_progress(
@@ -79,10 +83,23 @@ Charges = tuple[QuotaCharge, ...]
 
 
 class _Set(Struct, frozen=True):
-    """Pods of one template: how many its controller wants, and the cost of each existing one."""
+    """Pods of one template: how many its controller wants, and what existing ones cost, the oldest first: so many of
+    each cost.
+    """
 
     wanted: int
-    costs: tuple[Charges, ...]
+    costs: tuple[tuple[Charges, int], ...]
+
+
+def _slice(costs: Iterable[tuple[Charges, int]], first: int, stop: int) -> tuple[tuple[Charges, int], ...]:
+    """Return what the pods from one place up to another cost."""
+    result, place = [], 0
+    for charged, number in costs:
+        common = overlap(range(place, place + number), range(first, stop))
+        if common:
+            result.append((charged, length(common)))
+        place += number
+    return tuple(result)
 
 
 class _Rollout:
@@ -105,16 +122,16 @@ class _Rollout:
         wanted = self.pods.wanted - min(self.pods.kept, self.pods.wanted)
         if (restart or self._lacks_revision()) and not self._room_for_revision():
             return RolloutResult(0 if restart else min(self.pods.newest, wanted), wanted, self.pods.existing)
-        new = [self._of_outcome(outcome) for outcome in self.analysis.outcomes]
+        new = [self._cost_of_outcome(outcome) for outcome in self.analysis.outcomes]
         price = next((charged for charged in new if charged is not None), ())
         old, newest = self._sets(price, restart=restart)
         rests = [rest for charged in new for rest in self._find_final_states(charged, old, newest)]
         worst = min(rests, key=lambda rest: (min(rest.updated, wanted), -rest.old))
-        gone = next((charged for item in old for charged in item.costs), ())
+        gone = next((charged for item in old for charged, _ in item.costs), ())
         back = {charge.quota: charge.requested for charge in gone}
         return RolloutResult(min(worst.updated, wanted), wanted, worst.old, back)
 
-    def _of_outcome(self, outcome: Outcome) -> Charges | None:
+    def _cost_of_outcome(self, outcome: Outcome) -> Charges | None:
         """Return the cost of a new pod; None if it is refused whatever room there is."""
         refusal = outcome.refusal
         findings = refusal.findings if refusal is not None else ()
@@ -146,7 +163,7 @@ class _Rollout:
     ) -> tuple[SettledRollout, ...]:
         """Return every rest that the workload can come to."""
         shape_of = {
-            number: self._shape(item.costs[0] if item.costs else new or ()) for number, item in enumerate(old, 1)
+            number: self._shape(item.costs[0][0] if item.costs else new or ()) for number, item in enumerate(old, 1)
         }
         sets = [self._set(number, item) for number, item in enumerate(old, 1)]
         if newest is not None:
@@ -154,11 +171,12 @@ class _Rollout:
         if new is not None:
             shape_of[_NEW] = self._shape(new)
         pods = self.pods
-        claims: dict[int, Price | None] = {}
+        claims: list[tuple[range, Price | None]] = []
         state: DeploymentState | StatefulSetState
         if self.subject.ref.kind == "StatefulSet":
             state = self._stateful_set(sets, restart=newest is None)
-            claims = dict.fromkeys(self._without_claims(state), self._price_of_claims())
+            price_of_claims = self._price_of_claims()
+            claims = [(row, price_of_claims) for row in self._without_claims(state)]
         else:
             kind = DaemonSetState if self.subject.ref.kind == "DaemonSet" else DeploymentState
             recreate = pods.strategy == "Recreate"
@@ -169,8 +187,8 @@ class _Rollout:
 
     def _set(self, template: int, item: _Set) -> ReplicaSetState:
         pods: Pods = ()
-        for charged in item.costs:
-            pods = with_pod(pods, self._shape(charged))
+        for charged, number in item.costs:
+            pods = with_pod(pods, self._shape(charged), number)
         return ReplicaSetState(template, item.wanted, pods, self.pods.wanted, self.pods.wanted + self.pods.surge)
 
     def _price_of_claims(self) -> Price | None:
@@ -181,11 +199,10 @@ class _Rollout:
         findings = (finding for refusal in made.refusals for finding in refusal.findings)
         return None if any(finding.rule != "quota/exceeded" for finding in findings) else sum_price(made.charges)
 
-    def _without_claims(self, state: StatefulSetState) -> Iterator[int]:
-        """Yield the ordinals whose claims are not there."""
-        have = {replica.ordinal for replica in state.pods}
-        have.update(ordinals_with_claims(self.store, self.subject, self.owner))
-        yield from (ordinal for ordinal in state.ordinals if ordinal not in have)
+    def _without_claims(self, state: StatefulSetState) -> Iterator[range]:
+        """Yield the ordinals whose claims are not there, by rows."""
+        for row in ordinals_without_claims(self.store, self.subject, self.owner):
+            yield from gaps(state.pods, overlap(row, state.ordinals))
 
     def _stateful_set(self, sets: Sequence[ReplicaSetState], *, restart: bool) -> StatefulSetState:
         spec = self.owner.spec
@@ -194,7 +211,7 @@ class _Rollout:
         current = 1 if any(replica.template for replica in replicas) else _NEW
         return StatefulSetState(
             self.name, _NEW, current, self.pods.wanted, start, spec.pod_management_policy == "Parallel",
-            self.pods.kept, pods=tuple(sorted(replicas)),
+            self.pods.kept, pods=joined(replicas),
         )  # fmt: skip
 
     def _read_replicas(self, *, restart: bool) -> Iterator[Replica]:
@@ -205,14 +222,15 @@ class _Rollout:
             revision = (pod.metadata.labels or {}).get("controller-revision-hash", "")
             older = restart or (bool(newest) and revision != newest)
             if ordinal.isdecimal() and len(ordinal) < 10:
-                yield Replica(int(ordinal), 1 if older else _NEW, self._shape(self._of_pod(pod)))
+                yield Replica(int(ordinal), 1 if older else _NEW, self._shape(self._cost_of_pod(pod)))
 
     def _assumed_replicas(self, sets: Sequence[ReplicaSetState], start: int) -> Iterator[Replica]:
         """Yield pods that were not read: an update goes from the highest ordinal down."""
         for item in sets:
-            shapes = [shape for shape, _, number in item.pods for _ in range(number)]
-            first = start if item.template != _NEW else start + max(0, self.pods.wanted - len(shapes))
-            yield from (Replica(first + index, item.template, shape) for index, shape in enumerate(shapes))
+            first = start if item.template != _NEW else start + max(0, self.pods.wanted - count(item.pods))
+            for shape, _, number in item.pods:
+                yield Replica(first, item.template, shape, number=number)
+                first += number
 
     def _sets(self, price: Charges, *, restart: bool) -> tuple[list[_Set], _Set | None]:
         """Return the pods of older templates, the oldest first, and those of the newest; with a restart all are of
@@ -224,11 +242,12 @@ class _Rollout:
         newest = newest_set(self.store, self.stored) if self.stored is not None else None
         if not pairs:
             known = self._list_pod_costs((self.subject.ref.kind, self.name))
-            costs = (known + [price] * self.pods.existing)[: max(self.pods.existing, 0)]
-            old, new = costs[: self.pods.old_pods], costs[self.pods.old_pods :]
-            pairs = [(None, _Set(len(old), tuple(old)))] if old else []
+            costs = [*known, (price, max(0, self.pods.existing - len(known)))]
+            old_pods = min(self.pods.old_pods, self.pods.existing)
+            old, new = _slice(costs, 0, old_pods), _slice(costs, old_pods, self.pods.existing)
+            pairs = [(None, _Set(old_pods, old))] if old else []
             if new or not old:
-                pairs.append((self.name, _Set(self.pods.wanted - len(old), tuple(new))))
+                pairs.append((self.name, _Set(self.pods.wanted - (old_pods if old else 0), new)))
         else:
             pairs = [
                 (None if newest is None or name != newest.metadata.name else self.name, item) for name, item in pairs
@@ -241,14 +260,15 @@ class _Rollout:
         """Yield the ReplicaSets of the Deployment, the oldest first."""
         owned = owned_by(self.store, "ReplicaSet", self.namespace, ("Deployment", self.name))
         for item in sorted(owned, key=revision_of):
-            count = item.status.replicas
-            known = self._list_pod_costs(("ReplicaSet", item.metadata.name))
+            number = item.status.replicas
+            costs = self._list_pod_costs(("ReplicaSet", item.metadata.name))
             # A template is admitted only where pods of it count that were not read: most ReplicaSets have none.
-            unread = [self._of_template(item, price)] * (count - len(known)) if len(known) < count else []
-            costs = (*known, *unread)[:count]
-            yield item.metadata.name, _Set(item.spec.replicas if item.spec.replicas is not None else 1, costs)
+            if len(costs) < number:
+                costs = [*costs, (self._cost_of_template(item, price), number - len(costs))]
+            wanted = item.spec.replicas if item.spec.replicas is not None else 1
+            yield item.metadata.name, _Set(wanted, _slice(costs, 0, number))
 
-    def _of_template(self, item: Workload, price: Charges) -> Charges:
+    def _cost_of_template(self, item: Workload, price: Charges) -> Charges:
         """Return the cost of a pod of a ReplicaSet without any read pod."""
         template = template_of(item)[1]
         if template is None or template.spec.containers is None:
@@ -262,12 +282,11 @@ class _Rollout:
                 return self._with_objects(pod_charges, pod)
         return price
 
-    def _list_pod_costs(self, owner: tuple[str, str]) -> list[Charges]:
-        """Return the costs of an owner's existing pods, the oldest first."""
-        pods = self._pods(owner)
-        return [self._of_pod(pod) for pod in pods]
+    def _list_pod_costs(self, owner: tuple[str, str]) -> list[tuple[Charges, int]]:
+        """Return the costs of an owner's existing pods, the oldest first: one pod of each."""
+        return [(self._cost_of_pod(pod), 1) for pod in self._pods(owner)]
 
-    def _of_pod(self, pod: Pod) -> Charges:
+    def _cost_of_pod(self, pod: Pod) -> Charges:
         """Return the cost of an existing pod, with the objects that were made for it."""
         return self._with_objects(charges(pod_request(pod, self.server), self.policies.quotas), pod)
 

@@ -4,32 +4,30 @@ It also says how many more objects of one cost there is room for, how far an aut
 would lack.
 """
 
+# ruff: noqa: PLC0415 - only workloads that lack pods roll out, and only files are not there yet
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from msgspec import structs
+
 from kubectl_kres.admission.base.outcome import Finding, Outcome, QuotaCharge
 from kubectl_kres.admission.quota.quota_admission import charges, with_used
 from kubectl_kres.admission.request.new_pod import quota_request
+from kubectl_kres.admission.request.pod_objects import object_charges
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import HorizontalPodAutoscaler, Workload
+from kubectl_kres.model.workload_kinds import SCALED
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.reports.account import applied_to_stored
+from kubectl_kres.reports.account import applied_to_stored, first_refusals
 from kubectl_kres.reports.common import explanation
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.replicas import (
-    Replicas,
-    controller,
-    newest_set,
-    owned_by,
-    pods_of,
-    pods_of_one_job,
-    replicas_of,
-)
-from kubectl_kres.reports.pod.events import blocked_by
-from kubectl_kres.reports.pod.needs import SCALED
+from kubectl_kres.reports.common.owners import controller, owned_by
+from kubectl_kres.reports.common.replicas import Replicas, newest_set, pods_of, pods_of_one_job, replicas_of
+from kubectl_kres.reports.pod.applied_pod import stored_pod_of
+from kubectl_kres.reports.pod.last_refusal import last_refusal
 from kubectl_kres.reports.pod.pod_claims import add_charges
 from kubectl_kres.reports.pod.verdict import NeededPods, outcome_word
 from kubectl_kres.store.store import Store
@@ -69,8 +67,6 @@ def charges_of_next(outcome: Outcome, analysis: Analysis) -> tuple[QuotaCharge, 
         return ()
     if account is None:
         return charges(quota_request(analysis.manifest.pod, outcome.draft), quotas)
-    from kubectl_kres.admission.request.pod_objects import object_charges
-
     quotas = with_used(quotas, add_charges(object_charges(account.lacking, quotas)))
     own_charges = charges(quota_request(analysis.manifest.pod, outcome.draft), quotas)
     return tuple(add_charges((*own_charges, *object_charges(account.with_pod, quotas))))
@@ -103,7 +99,7 @@ def quota_shortfall(finding: Finding) -> Quantity | None:
     """Return the amount that a quota lacks; None for a refusal with another reason."""
     if finding.rule not in EXCEEDED or not finding.limit:
         return None
-    used, requested, limit = parse(finding.used), parse(finding.asked), parse(finding.limit)
+    used, requested, limit = parse(finding.used), parse(finding.requested), parse(finding.limit)
     return requested + used - limit
 
 
@@ -173,6 +169,9 @@ def count_needed_pods(
     """Return what is still wanted. ``pods``: of a workload that exists and keeps a number of them. ``facts``: the
     cluster's facts about it. ``facts``: what the cluster says of it.
     """
+    if stored_pod_of(store, subject) is not None:
+        # An update makes no pod.
+        return NeededPods()
     missing = _count_missing_pods(store, subject, analysis, pods)
     rollout_result = applied = None
     if subject.raw is not None and pods is None and missing:
@@ -182,10 +181,13 @@ def count_needed_pods(
 
         rollout_result = rollout_in_progress(store, subject, analysis, pods, applied)
     comes = rollout_result is not None and rollout_result.complete
+    if subject.raw is not None and pods is None and missing:
+        comes = _is_replaced(store, subject, analysis)
     if not missing or not all(outcome.allowed for outcome in analysis.outcomes):
         return NeededPods(missing, comes=comes)
     if analysis.made_pod is not None:
-        return NeededPods(missing)
+        last = last_refusal(store, subject, analysis, facts, "") if subject.raw is None else None
+        return NeededPods(missing) if last is None else NeededPods(missing, None, last.blocked, last.changes)
     if subject.ref.kind == "CronJob":
         jobs = _jobs(analysis, missing)
         if jobs is not None:
@@ -194,9 +196,29 @@ def count_needed_pods(
     fits = _fits(analysis) if rollout_result is None or pods is None else max(0, rollout_result.updated - pods.newest)
     if subject.raw is not None or analysis.manifest.owner is None:
         return NeededPods(missing, None if comes else fits, comes=comes)
-    newest = newest_pod(store, subject, analysis)
-    blocked = blocked_by(facts, newest, claims=analysis.claims is not None)
-    return NeededPods(missing, None if comes else fits, blocked, comes=comes)
+    last = last_refusal(store, subject, analysis, facts, newest_pod(store, subject, analysis))
+    blocked, changed = (last.blocked, last.changes) if last is not None else (None, ())
+    return NeededPods(missing, None if comes else fits, blocked, changed, comes)
+
+
+def _is_replaced(store: Store, subject: explanation.Subject, analysis: Analysis) -> bool:
+    """Return whether a file starts a rollout of a workload with all its pods that completes as old ones make room."""
+    stored = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
+    written = explanation.manifest_workload(subject)
+    if not isinstance(stored, Workload) or written is None:
+        return False
+    replicas = stored.spec.replicas if written.spec.replicas is None else written.spec.replicas
+    spec = structs.replace(written.spec, replicas=replicas)
+    try:
+        pods = pods_of(store, subject.ref.kind, structs.replace(stored, spec=spec))
+    except UsageError:
+        return False
+    if pods is None or not pods.existing or pods.missing_pods or not _may_end(analysis, pods):
+        return False
+    from kubectl_kres.reports.rollout.rolling_update import if_started
+
+    rollout_result = if_started(store, subject, analysis, pods)
+    return rollout_result is not None and rollout_result.complete
 
 
 def _may_end(analysis: Analysis, pods: Replicas) -> bool:
@@ -204,11 +226,8 @@ def _may_end(analysis: Analysis, pods: Replicas) -> bool:
     wanted.
     """
     account = analysis.account
-    if account is not None:
-        from kubectl_kres.reports.account import first_refusals
-
-        if first_refusals(account.first, analysis.policies.policies, analysis.server):
-            return False
+    if account is not None and first_refusals(account.first, analysis.policies.policies, analysis.server):
+        return False
     refusals = (outcome.refusal for outcome in analysis.outcomes if outcome.refusal is not None)
     return bool(pods.kept) or all(
         finding.rule == "quota/exceeded" for refusal in refusals for finding in refusal.findings
@@ -226,9 +245,9 @@ def _count_missing_pods(store: Store, subject: explanation.Subject, analysis: An
         return int(analysis.account is not None and bool(analysis.account.lacking))
     if subject.raw is not None:
         number = _count_pods_to_create(store, subject, pods)
-        return number if _of_pods(analysis) else max(1, number)
+        return number if _only_pods_are_refused(analysis) else max(1, number)
     if pods is None:
-        return _of_next_job(manifest.owner) if manifest.owner is not None else 1
+        return _pods_of_next_step(manifest.owner) if manifest.owner is not None else 1
     # Where the ReplicaSets were not read, a condition alone says that no new pods are created.
     return pods.missing_pods or int(pods.failing)
 
@@ -255,8 +274,8 @@ def _fits(analysis: Analysis) -> int | None:
 
 
 def newest_pod(store: Store, subject: explanation.Subject, analysis: Analysis) -> str:
-    """Return when the last pod of the workload was made, for a Deployment of its newest ReplicaSet; empty if there is
-    none.
+    """Return when the last pod of the workload was made, for a Deployment of its newest ReplicaSet, for a CronJob of
+    any of its Jobs, or when one of them last ended well; empty if there is none.
     """
     owner = analysis.manifest.owner
     assert owner is not None
@@ -264,8 +283,12 @@ def newest_pod(store: Store, subject: explanation.Subject, analysis: Analysis) -
     if subject.ref.kind == "Deployment":
         newest = newest_set(store, owner)
         by = ("ReplicaSet", newest.metadata.name) if newest is not None else by
-    pods = owned_by(store, "Pod", subject.ref.namespace, by)
-    times = [pod.metadata.creation_timestamp or "" for pod in pods if isinstance(pod, Pod)]
+    pods = [*owned_by(store, "Pod", subject.ref.namespace, by)]
+    times = [owner.status.last_successful_time or ""]
+    if subject.ref.kind == "CronJob":
+        jobs = [("Job", job.metadata.name) for job in owned_by(store, "Job", subject.ref.namespace, by)]
+        pods = [pod for job in jobs for pod in owned_by(store, "Pod", subject.ref.namespace, job)]
+    times += [pod.metadata.creation_timestamp or "" for pod in pods if isinstance(pod, Pod)]
     return max(times, default="")
 
 
@@ -300,13 +323,13 @@ def _is_of(store: Store, sets: Collection[str], fact: explanation.Fact) -> bool:
 _POD_NAME = re.compile(r'pods? "([^"]+)"')
 
 
-def _of_pods(analysis: Analysis) -> bool:
+def _only_pods_are_refused(analysis: Analysis) -> bool:
     """Return whether only policies about pods may refuse, and not the object itself."""
     findings = [finding for outcome in analysis.outcomes if outcome.refusal for finding in outcome.refusal.findings]
     return not analysis.then and all(finding.rule.startswith(("quota/", "limitrange/")) for finding in findings)
 
 
-def _of_next_job(owner: Workload) -> int:
+def _pods_of_next_step(owner: Workload) -> int:
     """Return the pods of one step: the next one of an object without a number of pods; for a CronJob all that one Job
     runs at once.
     """
@@ -325,7 +348,7 @@ def _count_pods_to_create(store: Store, subject: explanation.Subject, pods: Repl
     if workload is None:
         return 1
     if subject.ref.kind == "CronJob":
-        return max(1, _of_next_job(workload))
+        return max(1, _pods_of_next_step(workload))
     from kubectl_kres.reports.pod import preflight
 
     if preflight.exists(store, subject):

@@ -1,7 +1,4 @@
-"""The states of the containers of a pod that is on a node.
-
-The state of one pod.
-"""
+"""The state of one pod: of its containers once it is on a node, else of its way there."""
 
 from __future__ import annotations
 
@@ -10,11 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import structs
 
+from kubectl_kres.admission.sentences import read_node_room
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import READY, Container, ContainerState, ContainerStatus, Pod, StateTerminated, StateWaiting
 from kubectl_kres.model.workload import Event
 from kubectl_kres.reports.common.explanation import Reason, RunState
-from kubectl_kres.reports.common.replicas import controller
+from kubectl_kres.reports.common.owners import controller
 from kubectl_kres.reports.run_state.grace import RECENT, START_GRACE, is_new, worst_state
 from kubectl_kres.reports.run_state.next_steps import with_next_step
 from kubectl_kres.reports.run_state.scheduling import last_time, without_node
@@ -65,7 +63,7 @@ def troubles(pod: Pod, now: str) -> Iterator[RunState]:
         for status in statuses or ():
             state = _find_container_state(pod, status, role, now)
             if state is not None:
-                yield state
+                yield structs.replace(state, container=status.name)
 
 
 def _find_container_state(pod: Pod, status: ContainerStatus, role: str, now: str) -> RunState | None:
@@ -76,7 +74,9 @@ def _find_container_state(pod: Pod, status: ContainerStatus, role: str, now: str
     ended = state.terminated
     if ended is not None:
         # An init container that ended well is done; so is a container of a pod that ends.
-        return _terminated_state(pod, status, title, ended) if ended.exit_code or ended.reason == _KILLED else None
+        if not ended.exit_code and ended.reason != _KILLED:
+            return None
+        return structs.replace(_terminated_state(pod, status, title, ended), ended=True)
     last = before.terminated
     if last is None or not (last.reason == _KILLED or (last.exit_code and status.restart_count >= _MANY)):
         return None
@@ -84,7 +84,7 @@ def _find_container_state(pod: Pod, status: ContainerStatus, role: str, now: str
     if status.ready is False:
         return trouble
     # It is ready: it runs, and is said to have been killed as long as the kubelet remembers it.
-    return structs.replace(trouble, word="runs") if is_new(last.finished_at, now, RECENT) else None
+    return structs.replace(trouble, state="runs") if is_new(last.finished_at, now, RECENT) else None
 
 
 def _waiting_state(
@@ -115,9 +115,13 @@ def _terminated_state(pod: Pod, status: ContainerStatus, title: str, ended: Stat
         limit = memory_limit(pod, status)
         under = f" under its memory limit {limit}" if limit else ""
         detail = f"{title} was killed for memory{under}{_restarts(status)}"
-        return RunState("fails", "OOMKilled", since, detail=detail)
+        return RunState("fails", "OOMKilled", since, detail=detail, memory_limit=limit)
     code = f"{ended.reason or 'Error'}, exit code {ended.exit_code}"
-    return RunState("fails", "CrashLoop", since, detail=f"{title} ended with {code}{_restarts(status)}")
+    limit = memory_limit(pod, status) if ended.exit_code == _SIGKILL else ""
+    if limit:
+        code += f": killed, as for memory under its limit {limit}"
+    detail = f"{title} ended with {code}{_restarts(status)}"
+    return RunState("fails", "CrashLoop", since, detail=detail, memory_limit=limit)
 
 
 def memory_limit(pod: Pod, status: ContainerStatus) -> str:
@@ -140,6 +144,8 @@ def _restarts(status: ContainerStatus) -> str:
     return f", {count} restart{'s' * (count != 1)} so far" if count else ""
 
 
+#: The exit code of what was killed from outside.
+_SIGKILL = 137
 #: Events that say why a pod on a node does not start, of which the last is what holds it up.
 _HOLDING = frozenset({
     *("FailedMount", "FailedAttachVolume", "FailedMapVolume", "FailedCreatePodSandBox"),
@@ -154,7 +160,7 @@ def pod_state(pod: Pod, now: str, events: Sequence[Event] = ()) -> RunState:
     as new.
     """
     state = _pod_state(pod, now, events)
-    if state.word in {"runs", "ended"} and not state.reason:
+    if state.state in {"runs", "ended"} and not state.reason:
         return state
     return with_next_step(structs.replace(state, pod=pod.metadata.name), pod.metadata.namespace)
 
@@ -168,13 +174,15 @@ def _pod_state(pod: Pod, now: str, events: Sequence[Event]) -> RunState:
     if not pod.spec.node_name and status.phase in {"", "Pending"}:
         return without_node(pod, now, events)
     trouble = worst_state(troubles(pod, now))
-    if trouble is not None and trouble.word != "runs":
+    if trouble is not None and trouble.state != "runs":
         return trouble
     unready = next((item for item in status.conditions or () if item.type == READY), None)
     statuses = status.container_statuses or ()
     if statuses and all(item.state is not None and item.state.running is not None for item in statuses):
         running = _running_state(pod, now)
-        return trouble if trouble is not None and running.word == "runs" else running
+        if running.state == "runs":
+            running = _resizing_state(pod) or running
+        return trouble if trouble is not None and running.state == "runs" else running
     if status.phase == "Running" and not statuses:
         # Snapshots of old, and pods of tests, say no more than that it runs.
         return RunState("runs")
@@ -218,6 +226,22 @@ def _running_state(pod: Pod, now: str) -> RunState:
     if condition is not None and condition.reason == _GATES_NOT_READY:
         return RunState("waits", "NotReady", since, message=message, detail="a readiness gate is not met")
     return RunState("waits", "NodeLost", since, message=message, by=pod.spec.node_name)
+
+
+def _resizing_state(pod: Pod) -> RunState | None:
+    """Return the state of a pod that runs with its amounts of before, since its node has no room for those it asks for.
+
+    Source: kubelet allocation manager; the condition's reason is Deferred or Infeasible.
+    """
+    pending = next((item for item in pod.status.conditions or () if item.type == "PodResizePending"), None)
+    if pending is None or pending.status != "True":
+        return None
+    since, node = pending.last_transition_time or "", pod.spec.node_name
+    reason: Reason = "ResizeInfeasible" if pending.reason == "Infeasible" else "ResizeDeferred"
+    room = read_node_room(pending.message)
+    left = f"{node} has {room.resource} {room.left} left" if room is not None else pending.message
+    detail = f"resize {pending.reason.lower()}: {left}"
+    return RunState("waits", reason, since, message=pending.message, by=node, detail=detail)
 
 
 def _held_up(pod: Pod, events: Sequence[Event]) -> RunState | None:

@@ -22,7 +22,7 @@ RECENT: Final = 600
 
 def rank(state: RunState) -> int:
     """Return the sort key of a state, the worst first."""
-    return WORDS.index(state.word)
+    return WORDS.index(state.state)
 
 
 def worst_state(states: Iterable[RunState]) -> RunState | None:

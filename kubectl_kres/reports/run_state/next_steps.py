@@ -6,8 +6,11 @@ from collections.abc import Callable, Mapping
 
 from msgspec import structs
 
+from kubectl_kres.admission.sentences import read_node_room
 from kubectl_kres.reports.common.explanation import RunState
 
+#: What a list says of a pod that waits for a node: its explanation says more.
+LOOK_AT_NODES = "its explanation says what lets a node take it, tried on each node"
 #: Who removes the scheduling gates and suspensions of these, and how to see what it thinks.
 _QUEUES: Mapping[str, str] = {
     "Kueue": "Kueue lets it go on when its queue admits it: kubectl get workloads.kueue.x-k8s.io -n {namespace} says "
@@ -39,7 +42,7 @@ def _bind_claim_step(state: RunState, namespace: str) -> str:
     claim = f"PersistentVolumeClaim {state.object.name}" if state.object is not None else "its PersistentVolumeClaims"
     name = f"/{state.object.name}" if state.object is not None else ""
     see = f"kubectl describe pvc{name} -n {namespace}"
-    return f"let {claim} bind: its StorageClass, or a PersistentVolume that fits ({see})"
+    return f"give {claim} a StorageClass, or create a matching PersistentVolume ({see})"
 
 
 def _gate(state: RunState, namespace: str) -> str:
@@ -64,8 +67,21 @@ def _raise_memory_step(state: RunState, namespace: str) -> str:
     return f"raise its memory limit, or make the program use less: {state.detail}"
 
 
+def _resize_step(state: RunState, namespace: str) -> str:
+    room = read_node_room(state.message)
+    left = f"{state.by} has {room.resource} {room.left} left for it" if room is not None else f"{state.by} has no room"
+    pod = f"kubectl kres explain pod/{state.pod} -n {namespace} --resize"
+    if state.reason == "ResizeInfeasible":
+        return f"{left}, and never more: resize it to less ({pod} tries a patch), or let it start anew on a larger node"
+    return f"{left}: resize it to that ({pod} tries a patch), or free room there; the kubelet tries again by itself"
+
+
 def _crash(state: RunState, namespace: str) -> str:
-    return f"kubectl logs {state.pod} -n {namespace} --previous says why: {state.detail}"
+    which = f"-c {state.container}" if state.ended and state.container else "--previous"
+    logs = f"kubectl logs {state.pod} -n {namespace} {which}"
+    if state.memory_limit:
+        return f"raise its memory limit above {state.memory_limit}, if that killed it; {logs} shows what it did last"
+    return f"{logs} says why: {state.detail}"
 
 
 def _not_ready(state: RunState, namespace: str) -> str:
@@ -93,9 +109,7 @@ def _build_fixed_step(text: str) -> Callable[[RunState, str], str]:
 
 
 _STEPS: Mapping[str, Callable[[RunState, str], str]] = {
-    "NoNode": _build_fixed_step(
-        "make room on a node, add a node that meets what the scheduler says, or lower the pod's requests"
-    ),
+    "NoNode": _build_fixed_step(LOOK_AT_NODES),
     "SchedulingGate": _gate,
     "NoScheduler": _scheduler,
     "MissingVolumeClaim": _create,
@@ -115,6 +129,8 @@ _STEPS: Mapping[str, Callable[[RunState, str], str]] = {
     "NotCreated": _build_fixed_step("wait for its controller; kubectl describe shows its last try"),
     "NotReady": _not_ready,
     "NotStarted": _look_at_pod,
+    "ResizeDeferred": _resize_step,
+    "ResizeInfeasible": _resize_step,
     "NodeLost": _build_fixed_step("look at its node (kubectl describe node): it does not report any more"),
     "Queue": _gate,
     "TaskRunPending": _build_fixed_step("it starts when spec.status TaskRunPending is removed"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from kubectl_kres.admission.sentences import read_exceeded_quota
 from kubectl_kres.model.objects import Condition, ObjectRef
 from kubectl_kres.model.pod import SCHEDULED, NamedClaim, Pod, PodAffinityTerm
 from kubectl_kres.model.workload import Event
@@ -57,7 +58,6 @@ _CLAIM_EVENTS: Mapping[str, tuple[Reason, str, re.Pattern[str]]] = {
         "MissingResourceClaim", "ResourceClaim", re.compile(r"PodResourceClaim ([^\s:]+): (?:create ResourceClaim : )?")
     ),
 }  # fmt: skip
-_EXCEEDED = re.compile(r"exceeded quota: ([^\s,]+), requested: (\S+), used: (\S+), limited: (\S+)")
 
 
 def kueue_queue(labels: Mapping[str, str] | None) -> str:
@@ -137,22 +137,21 @@ def _shortage(message: str) -> tuple[str, str]:
     """Return the quota that is exceeded, and what it is short by: ``1Gi of requests.storage``; empty where a sentence
     does not say.
     """
-    match = _EXCEEDED.search(message)
-    if match is None:
+    exceeded = read_exceeded_quota(message)
+    if exceeded is None or not exceeded.requested:
         return "", ""
-    requested, used, hard = (dict(_amounts(text)) for text in match.groups()[1:])
+    requested, used, hard = (dict(_amounts(stated)) for stated in (exceeded.requested, exceeded.used, exceeded.limited))
     lacking = {
         name: Quantity(requested[name].nano + used[name].nano - hard[name].nano, hard[name].format)
         for name in requested.keys() & used.keys() & hard.keys()
     }
     texts = (f"{amount} of {name}" for name, amount in sorted(lacking.items()) if amount.nano > 0)
-    return match[1], " and ".join(texts)
+    return exceeded.quota, " and ".join(texts)
 
 
-def _amounts(text: str) -> Iterator[tuple[str, Quantity]]:
-    """Yield names and amounts of ``name=amount,name=amount``; the last one may be cut."""
-    for part in text.split(","):
-        name, _, amount = part.partition("=")
+def _amounts(stated: Mapping[str, str]) -> Iterator[tuple[str, Quantity]]:
+    """Yield the amounts that can be read; the last one of a sentence may be cut."""
+    for name, amount in stated.items():
         try:
             yield name, parse(amount)
         except ValueError:

@@ -11,18 +11,17 @@ from msgspec import structs
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.common.explanation import Reason, RunState, Verdict, template_of
+from kubectl_kres.model.workload import Workload, template_of
+from kubectl_kres.model.workload_kinds import LASTING, RETRIED, SCALED
+from kubectl_kres.reports.common.explanation import Reason, RunState, Verdict
 from kubectl_kres.reports.common.last_editor import last_edit
-from kubectl_kres.reports.common.replicas import Replicas, controller
+from kubectl_kres.reports.common.owners import controller
+from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.run_state.containers import troubles
 from kubectl_kres.reports.run_state.grace import is_new, rank, worst_state
 from kubectl_kres.reports.run_state.next_steps import with_next_step
 from kubectl_kres.reports.run_state.scheduling import kueue_queue
-
-#: Kinds that say of how many pods they want how many are ready.
-_COUNTING = frozenset({"Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "DaemonSet"})
 
 
 def off_state(kind: str, workload: Workload) -> RunState | None:
@@ -30,7 +29,7 @@ def off_state(kind: str, workload: Workload) -> RunState | None:
     spec, namespace = workload.spec, workload.metadata.namespace
     if spec.suspend and kind in {"Job", "CronJob"} and not _ended_state(kind, workload):
         return with_next_step(_suspended_state(kind, workload), namespace)
-    if kind in _COUNTING and kind != "DaemonSet" and spec.replicas == 0:
+    if kind in SCALED and spec.replicas == 0:
         return with_next_step(_off_state(workload, "ScaledToZero", "spec.replicas", "scaled to 0"), namespace)
     if kind == "DaemonSet" and workload.status.observed_generation and not workload.status.desired_number_scheduled:
         return _NOWHERE
@@ -112,7 +111,7 @@ def workload_state(
     many more there are that run as usual.
     """
     ended = _ended_state(kind, workload)
-    states = [(pod, state) for pod, state in pods or () if state.word != "ended"]
+    states = [(pod, state) for pod, state in pods or () if state.state != "ended"]
     if ended is not None:
         return with_next_step(_with_pods(ended, pods or ()), workload.metadata.namespace)
     off = off_state(kind, workload)
@@ -120,21 +119,21 @@ def workload_state(
         return off
     if replicas is None:
         return worst_state(state for _, state in states)
-    state = _of_pods(states, replicas) if pods is not None else None
-    known = running + sum(state.word == "runs" for _, state in states)
+    state = _worst_pod_state(states, replicas) if pods is not None else None
+    known = running + sum(state.state == "runs" for _, state in states)
     counted = _by_counts(kind, workload, replicas, now, known)
     if state is None or (counted is not None and rank(counted) < rank(state)):
         state = counted
     if state is None:
         return None
     ready = max(ready_pods(kind, workload, states), min(known, replicas.wanted))
-    state = structs.replace(state, of=replicas.wanted, ready=ready)
+    state = structs.replace(state, wanted=replicas.wanted, ready=ready)
     return with_next_step(state, workload.metadata.namespace)
 
 
 def _with_pods(ended: RunState, pods: Iterable[tuple[Pod, RunState]]) -> RunState:
     """Return the state of a failed Job with what killed its pods, where that was memory."""
-    if ended.word != "fails":
+    if ended.state != "fails":
         return ended
     killed = (trouble for pod, _ in pods for trouble in troubles(pod, "") if trouble.reason == "OOMKilled")
     first = next(killed, None)
@@ -147,11 +146,11 @@ def ready_pods(kind: str, workload: Workload, states: Sequence[tuple[Pod, RunSta
     if kind == "DaemonSet":
         return status.number_ready
     if kind == "Job":
-        return status.ready or sum(state.word == "runs" for _, state in states)
+        return status.ready or sum(state.state == "runs" for _, state in states)
     return status.ready_replicas
 
 
-def _of_pods(states: Sequence[tuple[Pod, RunState]], replicas: Replicas) -> RunState | None:
+def _worst_pod_state(states: Sequence[tuple[Pod, RunState]], replicas: Replicas) -> RunState | None:
     """Return the worst state of its pods, with the number of pods in it."""
     # One that says why a pod was killed stands for those that run and say nothing, and what the cluster says for those
     # of which it says nothing.
@@ -161,7 +160,7 @@ def _of_pods(states: Sequence[tuple[Pod, RunState]], replicas: Replicas) -> RunS
     state = worst_state(sorted_states)
     if state is None:
         return None
-    alike = sum((other.word, other.reason) == (state.word, state.reason) for _, other in states)
+    alike = sum((other.state, other.reason) == (state.state, state.reason) for _, other in states)
     return structs.replace(state, pods=min(alike, max(replicas.wanted, 1)))
 
 
@@ -171,13 +170,13 @@ def _by_counts(kind: str, workload: Workload, replicas: Replicas, now: str, know
     ``known``: how many pods are known to run, which a status may not count yet.
     """
     since = _last_transition_time(workload)
-    if replicas.missing_pods and not replicas.resting:
+    if replicas.missing_pods and not replicas.idle_reason:
         if is_new(since, now):
             return RunState("starting", since=since, pods=replicas.missing_pods)
         return RunState("waits", "NotCreated", since, pods=replicas.missing_pods)
     if kind == "Job" and replicas.wanted:
         return RunState("runs") if not replicas.missing_pods else None
-    if kind not in _COUNTING or not replicas.wanted:
+    if kind not in LASTING or not replicas.wanted:
         return None
     lacks = replicas.wanted - max(known, ready_pods(kind, workload))
     if lacks <= 0:
@@ -201,21 +200,23 @@ def is_calm(kind: str, workload: Workload, replicas: Replicas | None) -> bool:
         return True
     if kind == "CronJob":
         return not workload.status.active
-    if replicas is None or not (kind in _COUNTING or kind == "Job"):
+    if replicas is None or kind not in RETRIED:
         return True
-    return not replicas.missing_pods and ready_pods(kind, workload) >= replicas.wanted
+    # While old pods run those of the newest template may wait, although as many are ready as are wanted.
+    replacing = replicas.old_pods > replicas.kept
+    return not replacing and not replicas.missing_pods and ready_pods(kind, workload) >= replicas.wanted
 
 
 def is_there(verdict: Verdict, state: RunState | None, replicas: Replicas | None) -> bool:
     """Return whether all wanted pods of the newest template exist; for a pod or a run, that it exists."""
-    if is_negative(verdict) or state is None or state.word == "off":
+    if is_negative(verdict) or state is None or state.state == "off":
         return False
     return not replicas.missing_pods if replicas is not None else state.reason not in _WITHOUT_POD
 
 
 def is_ready(verdict: Verdict, state: RunState | None, replicas: Replicas | None) -> bool:
     """Return whether they also are ready, or have ended well."""
-    return is_there(verdict, state, replicas) and state is not None and state.word in {"runs", "ended"}
+    return is_there(verdict, state, replicas) and state is not None and state.state in {"runs", "ended"}
 
 
 #: Of a run, what it waits for before it has a pod.

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.objects import LabelSelector, ObjectRef
@@ -23,14 +23,17 @@ from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import ContainerValues, Subject
 from kubectl_kres.reports.common.last_editor import ManifestEdit, apply_edits
-from kubectl_kres.reports.common.parts import NodeReport
-from kubectl_kres.reports.common.replicas import controller
+from kubectl_kres.reports.common.nodes import NodeRemedy, NodeReport
+from kubectl_kres.reports.common.owners import controller
 from kubectl_kres.reports.remedies.commands import named_manager_sentence
+from kubectl_kres.reports.remedies.words import edit_file
 from kubectl_kres.reports.scheduling.lowered_requests import LoweredValue
 from kubectl_kres.reports.scheduling.new_pods import report_new_pods
 from kubectl_kres.reports.scheduling.obstacles import RemedyTarget
 from kubectl_kres.reports.scheduling.remedies import find_remedies
-from kubectl_kres.reports.scheduling.report import group_nodes, report_nodes, unread_nodes
+from kubectl_kres.reports.scheduling.report import CheckedPod, group_nodes, report_nodes, unread_nodes
+from kubectl_kres.reports.scheduling.rollout_remedies import is_older, replace_older_pod, without_surge
+from kubectl_kres.reports.scheduling.trial import find_waiting_pods
 from kubectl_kres.scheduling.node_info import NodeInfo, Rejection, SchedulingCluster, UncomputedFilter
 from kubectl_kres.scheduling.profile import prepare_filters
 from kubectl_kres.scheduling.selectors import matches, read_selector, required_selector
@@ -52,7 +55,12 @@ def explain_nodes(
     ``pod``: the one that waits; of a file its next pod is asked about. ``analysis``: that of its template.
     """
     if subject.raw is not None or pod is None:
-        return report_new_pods(store, subject, analysis, containers)
+
+        def find_fixes(new: SchedulingPod, checked: CheckedPod) -> tuple[NodeRemedy, ...]:
+            target = _target(store, subject, None, analysis, containers, server)
+            return tuple(find_remedies(store, new, target, checked.seen.cluster, checked.obstacles))
+
+        return report_new_pods(store, subject, analysis, containers, find_fixes=find_fixes)
     reported = report_nodes(store, pod, server.version[1], containers)
     if reported is None:
         ref = ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace)
@@ -61,27 +69,38 @@ def explain_nodes(
             return NodeReport(ref, nodes=0, complete=False, not_read=("Node", "Pod"))
         if not nodes.is_known:
             return unread_nodes(store, ref)
-        return NodeReport(ref, nodes=0, complete=False, not_read=("Node", "Pod"), of_list=True)
+        of_list = store.origin.kind == "cluster"
+        return NodeReport(ref, nodes=0, complete=False, not_read=("Node", "Pod"), of_list=of_list)
     report, cluster, obstacles = reported
     asked = store.get(scheduling.POD, pod.metadata.name, pod.metadata.namespace)
     if subject.ref.kind == "DaemonSet" and analysis.manifest.owner is not None and isinstance(asked, SchedulingPod):
         report = with_daemon_nodes(report, asked, analysis.manifest.owner, cluster)
     if report.fitting or not report.complete or not isinstance(asked, SchedulingPod):
         return report
-    target = _target(store, pod, analysis, containers, server)
-    remedies = tuple(find_remedies(store.origin, asked, target, cluster, obstacles))
-    return structs.replace(report, remedies=remedies)
+    if is_older(subject, pod, analysis):
+        # What is written in the template does not reach it.
+        replaced = replace_older_pod(store, subject, pod, analysis, cluster)
+        return structs.replace(report, fixes=() if replaced is None else (replaced,))
+    target = _target(store, subject, pod, analysis, containers, server)
+    first = without_surge(store, subject, asked, target, analysis, cluster)
+    remedies = find_remedies(store, asked, target, cluster, obstacles)
+    return structs.replace(report, fixes=(*(() if first is None else (first,)), *remedies))
 
 
 def _target(
-    store: Store, pod: Pod, analysis: Analysis, containers: Sequence[ContainerValues], server: Server
+    store: Store,
+    subject: Subject,
+    pod: Pod | None,
+    analysis: Analysis,
+    containers: Sequence[ContainerValues],
+    server: Server,
 ) -> RemedyTarget:
     """Return the object in which requests and tolerations are written: the newest known maker of the pod, or the
-    pod.
+    pod; of a file the file.
     """
     manifest = analysis.manifest
     ref, prefix = manifest.source.ref, manifest.prefix
-    if ref.kind == "ControllerRevision":
+    if ref.kind == "ControllerRevision" and pod is not None:
         ref, prefix = ObjectRef(*controller(pod), pod.metadata.namespace), "spec.template."
     made = store.get(ref.kind, ref.name, ref.namespace)
     if ref.kind == "ReplicaSet" and made is not None and controller(made)[0] == "Deployment":
@@ -89,8 +108,9 @@ def _target(
         made = store.get(ref.kind, ref.name, ref.namespace)
     if ref.kind == "Job":
         prefix = "spec.template."
+    file = edit_file(subject.file) if subject.raw is not None else ""
     fixed = "the template of a Job cannot be changed" if ref.kind == "Job" else ""
-    reason = fixed or (named_manager_sentence(ref, made.metadata) if made is not None else "")
+    reason = file or fixed or (named_manager_sentence(ref, made.metadata) if made is not None else "")
 
     def admits(values: Sequence[LoweredValue]) -> bool:
         edits = (ManifestEdit(value.path, "requests", value.resource, parse(value.after)) for value in values)
@@ -107,7 +127,14 @@ def _target(
         for value in container.values
         if value.side == "requests" and value.written is None and value.source is not None
     }
-    return RemedyTarget(ref, prefix, admits, reason, sources)
+    setters = {
+        value.path: value.source
+        for container in containers
+        for value in container.values
+        if value.side == "requests" and value.source is not None
+    }
+    waiting = find_waiting_pods(store, subject, pod, analysis)
+    return RemedyTarget(ref, prefix, admits, reason, sources, setters, waiting)
 
 
 #: Filters by which the DaemonSet's controller chooses nodes; what others say of a node is left to the scheduler.
@@ -130,7 +157,7 @@ def with_daemon_nodes(
     except UncomputedFilter:
         return report
     return structs.replace(
-        report, lacking=tuple(group_nodes(lacking.items())), left_out=tuple(group_nodes(left_out.items()))
+        report, without_pod=tuple(group_nodes(lacking.items())), excluded=tuple(group_nodes(left_out.items()))
     )
 
 

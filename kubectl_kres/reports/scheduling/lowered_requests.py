@@ -5,7 +5,7 @@ It also turns the scheduler's whole numbers into quantities.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.scheduling import SchedulingPod
 from kubectl_kres.quantity import Quantity, quantity_of
-from kubectl_kres.scheduling.node_info import NodeInfo
 from kubectl_kres.scheduling.requests import is_pod_level, read_amounts, requests_of
 
 _MIB = 1 << 20
@@ -52,11 +51,11 @@ class LoweredPod(NamedTuple):
     values: tuple[LoweredValue, ...]
 
 
-def lower_requests(pod: SchedulingPod, node: NodeInfo) -> LoweredPod | None:
-    """Return the pod lowered to the node's free resources; None: a request would be nothing."""
+def lower_requests(pod: SchedulingPod, room: Mapping[str, int]) -> LoweredPod | None:
+    """Return the pod lowered to what there is room for; None: a request would be nothing."""
     values: list[LoweredValue] = []
     for resource, asked in sorted(requests_of(pod, on_node=False).items()):
-        free = node.allocatable.get(resource, 0) - node.requested.get(resource, 0)
+        free = room.get(resource, 0)
         if resource == "pods" or asked <= free:
             continue
         lowered = _lower_resource(pod, resource, free)

@@ -5,7 +5,7 @@ They are put on nodes one after the other, which says what the nodes are like th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -15,7 +15,7 @@ from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.scheduling import SchedulingContainer, SchedulingPod, Toleration
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import ContainerValues, Subject
-from kubectl_kres.reports.common.parts import NodeReport
+from kubectl_kres.reports.common.nodes import NodeRemedy, NodeReport
 from kubectl_kres.reports.pod.scheduling_needs import BOUND_PODS, NODES, PLACED_KINDS, NewPod, spec_needs, template_of
 from kubectl_kres.reports.scheduling.report import CheckedPod, check_pod, unread_kinds, unread_nodes
 from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo, UncomputedFilter, bind, changed_node
@@ -26,13 +26,23 @@ from kubectl_kres.store.store import Store
 _GIVEN = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
+#: Changes after which a node takes a pod, from what the filters say of it.
+FindFixes = Callable[[SchedulingPod, CheckedPod], tuple[NodeRemedy, ...]]
+
+
 def report_new_pods(
-    store: Store, subject: Subject, analysis: Analysis, containers: Sequence[ContainerValues], wanted_count: int = 1
+    store: Store,
+    subject: Subject,
+    analysis: Analysis,
+    containers: Sequence[ContainerValues],
+    wanted_count: int = 1,
+    find_fixes: FindFixes | None = None,
 ) -> NodeReport | None:
     """Return what the filters say of the next pod, and how many find a node, of ``wanted_count`` at least.
 
     None: its pods are not placed by the scheduler, or nothing is known of nodes or of the template. Where the nodes may
-    not be read, or there is none, the report says that, and nothing is counted.
+    not be read, or there is none, the report says that, and nothing is counted. ``find_fixes``: asked where no node
+    takes one.
     """
     draft: Draft | None = analysis.outcomes[0].draft
     if subject.ref.kind not in PLACED_KINDS or draft is None or store.covered(NODES).state == "unread":
@@ -45,14 +55,17 @@ def report_new_pods(
     if template is None:
         return None
     stored = analysis.outcomes[0].object or {}
-    new = _apply_admission(template, draft, stored.get("spec") or {})
+    new = with_admission(template, draft, stored.get("spec") or {})
     unread = unread_kinds(store, (NODES, BOUND_PODS, *spec_needs(store, new.pod)))
     checked = check_pod(store, new.pod, analysis.server.version[1], containers, subject.ref, unread, new.gaps)
     room, at_least = _count_room(new.pod, checked, max(1, wanted_count))
-    return replace(checked.report, room=room, room_at_least=at_least)
+    report = checked.report
+    wanted = find_fixes is not None and report.complete and not report.fitting and not report.empty
+    fixes = find_fixes(new.pod, checked) if find_fixes is not None and wanted else ()
+    return replace(report, room=room, room_at_least=at_least, fixes=fixes)
 
 
-def _apply_admission(new: NewPod, draft: Draft, stored: Mapping[str, Any]) -> NewPod:
+def with_admission(new: NewPod, draft: Draft, stored: Mapping[str, Any]) -> NewPod:
     """The pod with what admission gives it: requests, overhead, priority, tolerations.
 
     ``stored``: the spec that the server would store, as far as admission computes it.

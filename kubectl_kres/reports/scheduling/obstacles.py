@@ -1,23 +1,22 @@
-"""All obstacles of a pod on each node, where the scheduler names the first one alone.
-
-What remedies share: the object in which they are written, lines for kubectl, and whether nodes take the pod then.
+"""All obstacles of a pod on each node, where the scheduler names the first one alone, and whether nodes take it after a
+change.
 """
 
 from __future__ import annotations
 
-import json
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.objects import LabelSelector, ObjectRef
 from kubectl_kres.model.scheduling import SchedulingPod
 from kubectl_kres.provenance.journal import Source
+from kubectl_kres.quantity import ratio
+from kubectl_kres.reports.remedies.commands import patch_command
 from kubectl_kres.reports.scheduling.lowered_requests import LoweredValue
 from kubectl_kres.scheduling.node_info import NodeInfo, Rejection, SchedulingCluster, UncomputedFilter
-from kubectl_kres.scheduling.profile import prepare_filters
+from kubectl_kres.scheduling.profile import Filters, prepare_filters
 from kubectl_kres.scheduling.schedule import Scheduling
 from kubectl_kres.store.store import Origin
 
@@ -42,18 +41,30 @@ def find_obstacles(scheduled: Scheduling, cluster: SchedulingCluster) -> Obstacl
     """Return the messages of every filter for every node that does not fit."""
     if scheduled.answer.rejection is not None:
         return Obstacles()
-    nodes: list[tuple[NodeInfo, tuple[Rejection, ...]]] = []
-    for node in cluster.nodes:
-        if scheduled.answer.statuses.get(node.name) is None:
-            continue
+    rejecting = (node for node in cluster.nodes if scheduled.answer.statuses.get(node.name) is not None)
+    return _sort_obstacles(scheduled.answer.filters, rejecting)
+
+
+def find_obstacles_of(pod: SchedulingPod, cluster: SchedulingCluster, nodes: Iterable[NodeInfo]) -> Obstacles:
+    """Return the messages of every filter for some of the nodes."""
+    try:
+        filters = prepare_filters(pod, cluster)
+    except UncomputedFilter:
+        return Obstacles()
+    return Obstacles() if filters.rejection is not None else _sort_obstacles(filters, nodes)
+
+
+def _sort_obstacles(filters: Filters, nodes: Iterable[NodeInfo]) -> Obstacles:
+    found: list[tuple[NodeInfo, tuple[Rejection, ...]]] = []
+    for node in nodes:
         try:
-            statuses = tuple(status for _, each in scheduled.answer.filters.filters if (status := each.check(node)))
+            statuses = tuple(status for _, each in filters.filters if (status := each.check(node)))
         except UncomputedFilter:
             continue
         if statuses:
-            nodes.append((node, statuses))
-    nodes.sort(key=_distance)
-    return Obstacles(tuple(nodes))
+            found.append((node, statuses))
+    found.sort(key=_distance)
+    return Obstacles(tuple(found))
 
 
 def _distance(item: tuple[NodeInfo, tuple[Rejection, ...]]) -> tuple[int, int, float, str]:
@@ -62,9 +73,22 @@ def _distance(item: tuple[NodeInfo, tuple[Rejection, ...]]) -> tuple[int, int, f
     """
     node, statuses = item
     short = [shortage for status in statuses for shortage in status.shortages]
-    lacking = sum(shortage.missing_amount / shortage.requested for shortage in short if shortage.requested)
+    lacking = sum(ratio(shortage.missing_amount, shortage.requested) for shortage in short if shortage.requested)
     count = sum(len(status.shortages) or 1 for status in statuses)
     return count, int(not short), lacking, node.name
+
+
+class WaitingPods(NamedTuple):
+    """The pods that a change is tried for. ``pods``: how many of the workload wait for a node; ``wanted``: how many it
+    is to have in total. ``left``: those that are not replaced when its template changes. ``selector``: selects its pods
+    in ``namespace``; None: they are not known, or not alike.
+    """
+
+    pods: int = 1
+    wanted: int = 1
+    left: tuple[str, ...] = ()
+    namespace: str = ""
+    selector: LabelSelector | None = None
 
 
 class RemedyTarget(NamedTuple):
@@ -72,7 +96,8 @@ class RemedyTarget(NamedTuple):
 
     ``prefix``: leads from there to the pod, ending in a dot, or empty. ``why_not``: its manager, so that it is not
     changed there; empty: nobody. ``admits``: whether the API server takes lower requests. ``sources``: what set a
-    request that nobody wrote, by its place.
+    request that nobody wrote, by its place; ``setters``: what set any request, over what is written, too.
+    ``waiting``: the pods that a change is tried for.
     """
 
     ref: ObjectRef
@@ -80,6 +105,13 @@ class RemedyTarget(NamedTuple):
     admits: Callable[[Sequence[LoweredValue]], bool]
     why_not: str = ""
     sources: Mapping[str, Source] = {}
+    setters: Mapping[str, Source] = {}
+    waiting: WaitingPods = WaitingPods()
+
+    @property
+    def makes_anew(self) -> bool:
+        """Return whether a change there makes all pods of a workload anew."""
+        return self.ref.kind != "Pod"
 
     @property
     def why_fixed(self) -> str:
@@ -105,16 +137,18 @@ def can_take(pod: SchedulingPod, cluster: SchedulingCluster, node: NodeInfo) -> 
     return bool(nodes_that_take(pod, cluster, (node,)))
 
 
+def can_take_changed(pod: SchedulingPod, cluster: SchedulingCluster, changed: NodeInfo) -> bool:
+    """Return whether a node takes the pod once it is as given: filters of several nodes see it so, too."""
+    return can_take(pod, with_node(cluster, changed), changed)
+
+
+def with_node(cluster: SchedulingCluster, changed: NodeInfo) -> SchedulingCluster:
+    """Return the nodes with one as it is given."""
+    nodes = tuple(changed if node.name == changed.name else node for node in cluster.nodes)
+    return SchedulingCluster(nodes, cluster.world)
+
+
 def format_json_patch(origin: Origin, target: RemedyTarget, patch: Sequence[Mapping[str, Any]]) -> str:
     """As a JSON patch, which does nothing where the list is another one by then."""
     prefix = "/" + f"{target.prefix}spec".replace(".", "/")
-    text = json.dumps([{**step, "path": f"{prefix}{step['path']}"} for step in patch], separators=(",", ":"))
-    target_arguments = (
-        f"{target.ref.kind.lower()} {shlex.quote(target.ref.name)} -n {shlex.quote(target.ref.namespace)}"
-    )
-    return kubectl_line(origin, f"patch {target_arguments} --type json -p {shlex.quote(text)}")
-
-
-def kubectl_line(origin: Origin, words: str) -> str:
-    """Return a line for kubectl, with the flags that choose the same server and user."""
-    return f"kubectl {words}{f' {origin.flags}' if origin.flags else ''}"
+    return patch_command(origin, target.ref, [{**step, "path": f"{prefix}{step['path']}"} for step in patch], "json")

@@ -1,59 +1,106 @@
-"""Changes after which a node takes the pod. Each is tried: the filters are run again on the changed objects.
-
-The remedies of a report about nodes as fixes, beside those for what is refused.
-"""
+"""Changes after which a node takes the pod, each tried with the filters, and the same as fixes of an explanation."""
 
 from __future__ import annotations
 
-import json
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
 from kubectl_kres.model import scheduling
-from kubectl_kres.reports.common.parts import LoweredRequest, NodeRemedy, NodeReport, Remedy, SetValue, StorageWanted
-from kubectl_kres.reports.remedies.commands import commands, unchangeable
-from kubectl_kres.reports.scheduling.lowered_requests import LoweredValue, lower_requests
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.reports.common.nodes import LoweredRequest, NodeRemedy, NodeReport, StorageWanted
+from kubectl_kres.reports.common.remedy import Remedy, SetValue
+from kubectl_kres.reports.common.system import RequestCap, cap_of_request
+from kubectl_kres.reports.remedies.commands import (
+    commands,
+    delete_command,
+    unchangeable,
+)
+from kubectl_kres.reports.remedies.room import starves
+from kubectl_kres.reports.scheduling.lowered_requests import LoweredPod, LoweredValue, lower_requests
+from kubectl_kres.reports.scheduling.node_changes import (
+    NodeChange,
+    first_changes,
+    label,
+    missing_labels,
+    tolerate,
+    tolerated_taints,
+    uncordon,
+)
 from kubectl_kres.reports.scheduling.obstacles import (
     Obstacles,
     RemedyTarget,
     can_take,
+    can_take_changed,
+    find_obstacles_of,
     format_json_patch,
-    kubectl_line,
     nodes_that_take,
+    with_node,
 )
+from kubectl_kres.reports.scheduling.trial import try_for_all, without_own_pods
 from kubectl_kres.reports.scheduling.volume_remedies import find_volume_remedies
-from kubectl_kres.scheduling.node_filters import taint_text, untolerated
-from kubectl_kres.scheduling.node_info import NodeInfo, SchedulingCluster
-from kubectl_kres.store.store import Origin
-
-#: Taints that say that something is wrong with a node: tolerating them puts the pod on a node that cannot run it.
-_TROUBLE = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "ToBeDeletedByClusterAutoscaler")
-#: Given to pods by the server, so that no template needs them.
-_GIVEN = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
+from kubectl_kres.scheduling.node_info import NodeInfo, SchedulingCluster, changed_node
+from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.wording import join_words
 
 
 def find_remedies(
-    origin: Origin,
+    store: Store,
     pod: scheduling.SchedulingPod,
     target: RemedyTarget,
     cluster: SchedulingCluster,
     obstacles: Obstacles,
 ) -> Iterator[NodeRemedy]:
-    """Yield the smallest change of each kind, on the node that needs the least of it."""
-    yield from _lower_request_remedies(origin, pod, target, cluster, obstacles)
+    """Yield the smallest change of each kind, on the node that needs the least of it.
+
+    What lets all pods that wait find a node comes before what helps some of them.
+    """
+    partly: list[NodeRemedy] = []
+    single = list(_find_remedies(store, pod, target, cluster, obstacles))
+    for remedy in single or _several_changes(store, pod, target, cluster, obstacles):
+        if remedy.helped < remedy.waiting:
+            partly.append(remedy)
+        else:
+            yield remedy
+    yield from sorted(partly, key=lambda remedy: -remedy.helped)
+
+
+def _find_remedies(
+    store: Store,
+    pod: scheduling.SchedulingPod,
+    target: RemedyTarget,
+    cluster: SchedulingCluster,
+    obstacles: Obstacles,
+) -> Iterator[NodeRemedy]:
+    origin = store.origin
+    yield from _wait_for_end(pod, target, cluster, obstacles)
+    yield from _lower_request_remedies(store, pod, target, cluster, obstacles)
     yield from _tolerate(origin, pod, target, cluster, obstacles)
-    yield from _label(origin, pod, cluster, obstacles)
-    yield from _uncordon(origin, pod, cluster, obstacles)
+    yield from _label(origin, pod, target, cluster, obstacles)
+    yield from _uncordon(origin, pod, target, cluster, obstacles)
     yield from _relaxation_remedies(origin, pod, target, cluster, obstacles)
     yield from find_volume_remedies(origin, pod, target, cluster, obstacles)
 
 
+def _wait_for_end(
+    pod: scheduling.SchedulingPod, target: RemedyTarget, cluster: SchedulingCluster, obstacles: Obstacles
+) -> Iterator[NodeRemedy]:
+    """Yield the node whose pods that are being deleted hold what the pod lacks: it finds room once they are gone."""
+    for node, _ in obstacles.sole_obstacle("NodeResourcesFit"):
+        ending = [each for each in node.pods if each.ending]
+        changed = changed_node(node, ending, ())
+        if not ending or not can_take_changed(pod, cluster, changed):
+            continue
+        holders = tuple(ObjectRef("Pod", each.name, each.namespace) for each in ending)
+        remedy = NodeRemedy("wait-for-end", node.name, 1, holders=holders)
+        tried = try_for_all(remedy, target, pod, with_node(cluster, changed), anew=False)
+        yield from (tried,) if tried is not None else ()
+        return
+
+
 def _lower_request_remedies(
-    origin: Origin,
+    store: Store,
     pod: scheduling.SchedulingPod,
     target: RemedyTarget,
     cluster: SchedulingCluster,
@@ -64,27 +111,99 @@ def _lower_request_remedies(
         for node, status in obstacles.sole_obstacle("NodeResourcesFit")
         if all(shortage.resource != "pods" for shortage in status.shortages)
     ]
+    best: NodeRemedy | None = None
     for node, _ in near[:3]:
-        lowered = lower_requests(pod, node)
-        if lowered is None or not target.admits(lowered.values):
-            continue
-        taking = nodes_that_take(lowered.pod, cluster, [other for other, _ in near])
-        if node.name not in taking:
-            continue
-        edits = tuple(_edit(target, value) for value in lowered.values)
+        for lowered in _lowered_for_all(pod, node, target):
+            remedy = _lower_request(store, lowered, node, [other for other, _ in near], target, cluster)
+            if remedy is not None and (best is None or remedy.helped > best.helped):
+                best = remedy
+            if best is not None and best.helped >= best.waiting:
+                break
+        if best is not None:
+            yield best
+            return
+
+
+#: So many pods that wait are made to fit on one node.
+_MOST_ON_ONE_NODE = 8
+
+
+def _lowered_for_all(pod: scheduling.SchedulingPod, node: NodeInfo, target: RemedyTarget) -> Iterator[LoweredPod]:
+    """Yield the pod lowered to what is free on the node, then so far that more and more of its kind fit there."""
+    free = {name: amount - node.requested.get(name, 0) for name, amount in node.allocatable.items()}
+    empty = without_own_pods(target.waiting, node)
+    last: LoweredPod | None = None
+    for number in range(1, min(target.waiting.wanted, _MOST_ON_ONE_NODE) + 1):
+        shared = {
+            name: min(left, (node.allocatable[name] - empty.requested.get(name, 0)) // number)
+            for name, left in free.items()
+        }
+        lowered = lower_requests(pod, shared)
+        if lowered is not None and lowered != last:
+            last = lowered
+            yield lowered
+
+
+def _lower_request(
+    store: Store,
+    lowered: LoweredPod,
+    node: NodeInfo,
+    near: Sequence[NodeInfo],
+    target: RemedyTarget,
+    cluster: SchedulingCluster,
+) -> NodeRemedy | None:
+    """Return the remedy of lower requests; None where the server or the node does not take them."""
+    if any(_starves(store, target, value) for value in lowered.values) or not target.admits(lowered.values):
+        return None
+    taking = nodes_that_take(lowered.pod, cluster, near)
+    if node.name not in taking:
+        return None
+    edits = tuple(_edit(target, value) for value in lowered.values)
+    caps = [cap for value in lowered.values if (cap := _cap(store, target, value)) is not None]
+    if caps:
+        about = join_words([cap.text for cap in caps])
+        lines = tuple(dict.fromkeys(line for cap in caps for line in cap.commands))
+        remedy = NodeRemedy("cap-request", node.name, len(taking), about=about, commands=lines)
+    else:
         fixed = unchangeable(edits)
         reason = target.why_not or next(iter(fixed.values()), "")
-        lines = () if reason else commands(origin, edits, {})
+        lines = () if reason else commands(store.origin, edits, {})
         values = tuple(
             LoweredRequest(value.container, value.resource, value.before, value.after, target.sources.get(_key(value)))
             for value in lowered.values
         )
-        yield NodeRemedy("lower-request", node.name, len(taking), values, commands=lines, why=reason)
-        return
+        remedy = NodeRemedy(
+            "lower-request", node.name, len(taking), lowered=values, commands=lines, no_command_reason=reason
+        )
+    return try_for_all(_replaced(store.origin, remedy, target), target, lowered.pod, cluster, anew=target.makes_anew)
+
+
+def _starves(store: Store, target: RemedyTarget, value: LoweredValue) -> bool:
+    """Return whether a container would be promised less than half of the memory that its author wrote: what it uses
+    does not shrink with it.
+    """
+    if not starves(value.resource, value.before, value.after):
+        return False
+    return _key(value) not in target.sources and _cap(store, target, value) is None
+
+
+def _replaced(origin: Origin, remedy: NodeRemedy, target: RemedyTarget) -> NodeRemedy:
+    """Return a change of the template with the deletion of the pods that their controller does not replace."""
+    waiting = target.waiting
+    if not waiting.left or not remedy.commands:
+        return remedy
+    lines = (delete_command(origin, ObjectRef("Pod", name, waiting.namespace)) for name in waiting.left)
+    return replace(remedy, commands=(*remedy.commands, *lines), replaced=waiting.left)
 
 
 def _key(value: LoweredValue) -> str:
     return f"{value.path}.resources.requests[{value.resource}]"
+
+
+def _cap(store: Store, target: RemedyTarget, value: LoweredValue) -> RequestCap | None:
+    """Return what keeps a request low that a system writes again over the template; None: the template decides."""
+    source = target.setters.get(_key(value))
+    return None if source is None else cap_of_request(store, source, value.container, value.resource, value.after)
 
 
 def _edit(target: RemedyTarget, value: LoweredValue) -> SetValue:
@@ -103,100 +222,103 @@ def _tolerate(
     """Yield the tolerations for the taints of the nearest node that only taints keep the pod off."""
     by_tolerations: dict[tuple[scheduling.Toleration, ...], list[NodeInfo]] = {}
     for node, _ in obstacles.sole_obstacle("TaintToleration"):
-        taints = tuple(_untolerated_taints(node.node, pod))
-        if taints and not any(taint.key.startswith(_TROUBLE) for taint in taints):
-            by_tolerations.setdefault(tuple(map(_toleration, taints)), []).append(node)
-    for tolerations in sorted(
-        by_tolerations, key=lambda tolerations: (len(tolerations), -len(by_tolerations[tolerations]))
-    ):
-        nodes = by_tolerations[tolerations]
-        more = (*(pod.spec.tolerations or ()), *tolerations)
-        tolerant = replace(pod, spec=replace(pod.spec, tolerations=more))
-        if can_take(tolerant, cluster, nodes[0]):
-            about = ", ".join(taint_text(taint) for taint in _untolerated_taints(nodes[0].node, pod))
-            lines = () if target.why_not else (_toleration_command(origin, target, more),)
-            yield NodeRemedy("tolerate", nodes[0].name, len(nodes), about=about, commands=lines, why=target.why_not)
+        if tolerations := tolerated_taints(pod, node):
+            by_tolerations.setdefault(tolerations, []).append(node)
+    for _, nodes in sorted(by_tolerations.items(), key=lambda group: (len(group[0]), -len(group[1]))):
+        change = tolerate(origin, pod, target, cluster, nodes[0])
+        if change is not None and can_take(change.pod, cluster, nodes[0]):
+            remedy = _replaced(origin, replace(change.remedy, nodes=len(nodes)), target)
+            yield from _tried(change._replace(remedy=remedy), target)
             return
 
 
-def _untolerated_taints(node: scheduling.SchedulingNode, pod: scheduling.SchedulingPod) -> Iterator[scheduling.Taint]:
-    return (taint for taint in node.spec.taints or () if untolerated((taint,), pod.spec.tolerations) is not None)
-
-
-def _toleration(taint: scheduling.Taint) -> scheduling.Toleration:
-    if taint.value:
-        return scheduling.Toleration(taint.key, "Equal", taint.value, taint.effect)
-    return scheduling.Toleration(taint.key, "Exists", "", taint.effect)
-
-
-def _toleration_command(origin: Origin, target: RemedyTarget, tolerations: Sequence[scheduling.Toleration]) -> str:
-    """Return the patch of the tolerations. They are one value: the patch has all of them."""
-    own_tolerations = [
-        toleration for toleration in tolerations if target.ref.kind == "Pod" or toleration.key not in _GIVEN
-    ]
-    patch = _nest_value(f"{target.prefix}spec", {"tolerations": msgspec.to_builtins(own_tolerations)})
-    text = json.dumps(patch, separators=(",", ":"))
-    target_arguments = (
-        f"{target.ref.kind.lower()} {shlex.quote(target.ref.name)} -n {shlex.quote(target.ref.namespace)}"
-    )
-    return kubectl_line(origin, f"patch {target_arguments} --type merge -p {shlex.quote(text)}")
-
-
-def _nest_value(path: str, value: Any) -> Any:
-    for step in reversed(path.split(".")):
-        value = {step: value}
-    return value
-
-
 def _label(
-    origin: Origin, pod: scheduling.SchedulingPod, cluster: SchedulingCluster, obstacles: Obstacles
+    origin: Origin,
+    pod: scheduling.SchedulingPod,
+    target: RemedyTarget,
+    cluster: SchedulingCluster,
+    obstacles: Obstacles,
 ) -> Iterator[NodeRemedy]:
     """Yield the labels of nodeSelector that the nearest node lacks, where nothing else keeps the pod off it."""
-    wanted = pod.spec.node_selector or {}
-    candidates: list[tuple[int, NodeInfo, dict[str, str]]] = []
-    for node, _ in obstacles.sole_obstacle("NodeAffinity"):
-        lacks = {key: value for key, value in wanted.items() if node.labels.get(key) != value}
-        if lacks and not any(key in node.labels and _is_given(key) for key in lacks):
-            candidates.append((len(lacks), node, lacks))
-    for _, node, lacks in sorted(candidates, key=lambda item: item[:1])[:3]:
-        labels = {**node.labels, **lacks}
-        changed = replace(node, node=replace(node.node, metadata=replace(node.node.metadata, labels=labels)))
-        nodes = tuple(changed if other.name == node.name else other for other in cluster.nodes)
-        if not can_take(pod, SchedulingCluster(nodes, cluster.world), changed):
-            continue
-        about = ",".join(f"{key}={value}" for key, value in sorted(lacks.items()))
-        words = " ".join(shlex.quote(f"{key}={value}") for key, value in sorted(lacks.items()))
-        over = " --overwrite" if any(key in node.labels for key in lacks) else ""
-        line = kubectl_line(origin, f"label node {shlex.quote(node.name)} {words}{over}")
-        yield NodeRemedy("label-node", node.name, 1, about=about, commands=(line,))
-        return
-
-
-def _is_given(label: str) -> bool:
-    """Return whether the kubelet or the cloud gives a label to nodes: another value of it would not be true."""
-    return label.partition("/")[0] in {"kubernetes.io", "topology.kubernetes.io", "node.kubernetes.io"}
+    nodes = [node for node, _ in obstacles.sole_obstacle("NodeAffinity") if missing_labels(pod, node)]
+    for node in sorted(nodes, key=lambda node: len(missing_labels(pod, node)))[:3]:
+        change = label(origin, pod, cluster, node)
+        if change is not None and _takes(change, node):
+            yield from _tried(change, target)
+            return
 
 
 def _uncordon(
-    origin: Origin, pod: scheduling.SchedulingPod, cluster: SchedulingCluster, obstacles: Obstacles
+    origin: Origin,
+    pod: scheduling.SchedulingPod,
+    target: RemedyTarget,
+    cluster: SchedulingCluster,
+    obstacles: Obstacles,
 ) -> Iterator[NodeRemedy]:
     """Yield the remedy of a cordoned node, which a taint of its own repeats."""
     for node, statuses in obstacles.nodes:
         if any(status.plugin not in {"NodeUnschedulable", "TaintToleration"} for status in statuses):
             continue
-        if not node.node.spec.unschedulable:
-            continue
-        changed = replace(node, node=_schedulable(node.node))
-        nodes = tuple(changed if other.name == node.name else other for other in cluster.nodes)
-        if can_take(pod, SchedulingCluster(nodes, cluster.world), changed):
-            line = kubectl_line(origin, f"uncordon {shlex.quote(node.name)}")
-            yield NodeRemedy("uncordon", node.name, 1, commands=(line,))
+        change = uncordon(origin, pod, cluster, node)
+        if change is not None and _takes(change, node):
+            yield from _tried(change, target)
             return
 
 
-def _schedulable(node: scheduling.SchedulingNode) -> scheduling.SchedulingNode:
-    taints = tuple(taint for taint in node.spec.taints or () if taint.key != "node.kubernetes.io/unschedulable")
-    return replace(node, spec=replace(node.spec, unschedulable=False, taints=taints))
+def _takes(change: NodeChange, node: NodeInfo) -> bool:
+    changed = next(each for each in change.cluster.nodes if each.name == node.name)
+    return can_take(change.pod, change.cluster, changed)
+
+
+def _tried(change: NodeChange, target: RemedyTarget) -> Iterator[NodeRemedy]:
+    tried = try_for_all(change.remedy, target, change.pod, change.cluster, anew=change.anew)
+    yield from (tried,) if tried is not None else ()
+
+
+#: So many nodes are looked at for several changes at once, and so many changes are made of one.
+_MOST_NODES, _MOST_CHANGES = 3, 3
+
+
+def _several_changes(
+    store: Store,
+    pod: scheduling.SchedulingPod,
+    target: RemedyTarget,
+    cluster: SchedulingCluster,
+    obstacles: Obstacles,
+    depth: int = 1,
+) -> Iterator[NodeRemedy]:
+    """Yield the changes that together let the nearest node take the pod, where no single one does."""
+    for node, _ in obstacles.nodes[:_MOST_NODES]:
+        for change in first_changes(store.origin, pod, target, cluster, node):
+            changed = next(each for each in change.cluster.nodes if each.name == node.name)
+            left = find_obstacles_of(change.pod, change.cluster, (changed,))
+            rest = next(_find_remedies(store, change.pod, target, change.cluster, left), None)
+            if rest is None and depth < _MOST_CHANGES - 1:
+                rest = next(_several_changes(store, change.pod, target, change.cluster, left, depth + 1), None)
+            if rest is not None:
+                yield _joined(_replaced(store.origin, change.remedy, target) if change.anew else change.remedy, rest)
+                return
+
+
+def _changing_commands(remedy: NodeRemedy) -> tuple[str, ...]:
+    """Return its commands without the deletions, which come last."""
+    return remedy.commands[: len(remedy.commands) - len(remedy.replaced)]
+
+
+def _joined(first: NodeRemedy, rest: NodeRemedy) -> NodeRemedy:
+    """Return both changes as one: the pods that have to be deleted go once, at the end."""
+    lines = (*_changing_commands(first), *_changing_commands(rest))
+    deletions = first.commands[len(_changing_commands(first)) :] or rest.commands[len(_changing_commands(rest)) :]
+    reason = first.no_command_reason or rest.no_command_reason
+    return replace(
+        first,
+        also=(replace(rest, also=()), *rest.also),
+        commands=(*lines, *deletions),
+        no_command_reason=reason,
+        helped=rest.helped,
+        waiting=rest.waiting,
+        replaced=first.replaced or rest.replaced,
+    )
 
 
 class _Relaxed(NamedTuple):
@@ -225,11 +347,17 @@ def _relaxation_remedies(
         taking = nodes_that_take(relaxed.pod, cluster, near)
         if not taking:
             continue
-        done.add(relaxed.action)
         reason = target.why_fixed
         lines = () if reason else (format_json_patch(origin, target, relaxed.patch),)
         node = next(node.name for node in near if node.name in taking)
-        yield NodeRemedy(relaxed.action, node, len(taking), about=relaxed.about, commands=lines, why=reason)
+        remedy = NodeRemedy(
+            relaxed.action, node, len(taking), about=relaxed.about, commands=lines, no_command_reason=reason
+        )
+        remedy = _replaced(origin, remedy, target)
+        tried = try_for_all(remedy, target, relaxed.pod, cluster, anew=target.makes_anew)
+        if tried is not None:
+            done.add(relaxed.action)
+            yield tried
 
 
 def _spread_anyway(pod: scheduling.SchedulingPod) -> Iterator[_Relaxed]:
@@ -287,14 +415,28 @@ def node_fixes(report: NodeReport | None) -> tuple[Remedy, ...]:
     """Return each remedy in words, in the order of the report; none without a report."""
     if report is None:
         return ()
-    return tuple(Remedy(fix_text(each), commands=each.commands, why=each.why, proven=True) for each in report.remedies)
+    return tuple(
+        Remedy(fix_text(each), commands=each.commands, no_command_reason=each.no_command_reason, proven=True)
+        for each in report.fixes
+    )
 
 
 def fix_text(remedy: NodeRemedy) -> str:
     """Return what to change, and what comes of it."""
+    what = " and ".join(_format_volume_change(each) or _format_change(each) for each in (remedy, *remedy.also))
+    if remedy.replaced:
+        pods = join_words(remedy.replaced)
+        what += f", and delete {'pod' if len(remedy.replaced) == 1 else 'pods'} {pods}, made of the template before"
+    return f"{what}: {_format_outcome(remedy)} (evaluated)"
+
+
+def _format_outcome(remedy: NodeRemedy) -> str:
+    """Return who finds a node then."""
+    if remedy.waiting > 1:
+        whole = remedy.helped == remedy.waiting
+        return f"{'all ' if whole else f'{remedy.helped} of the '}{remedy.waiting} pods that wait find a node then"
     more = f" and {remedy.nodes - 1} more" if remedy.nodes > 1 else ""
-    what = _format_volume_change(remedy) or _format_change(remedy)
-    return f"{what}: {remedy.node}{more} can take the pod then (tried)"
+    return f"the pod then fits on {remedy.node}{more}"
 
 
 def _format_change(remedy: NodeRemedy) -> str:
@@ -305,13 +447,21 @@ def _format_change(remedy: NodeRemedy) -> str:
         case "tolerate":
             return f"tolerate {remedy.about}"
         case "label-node":
-            return f"label node {remedy.node} {remedy.about}, if that is true of it"
+            return f"label node {remedy.node} {remedy.about}, if that is what it is"
         case "uncordon":
             return f"uncordon node {remedy.node}"
         case "spread-anyway":
             return f"let its pods spread over {remedy.about} only where that is possible (ScheduleAnyway)"
         case "drop-affinity":
             return f"leave out the required {remedy.about}, if its pods can do without"
+        case "replace-pod":
+            return f"delete pod {remedy.about}, which is of an older template: no change of the template reaches it"
+        case "no-surge":
+            return f"let old pods go before new ones come (maxSurge 0, maxUnavailable 1): {remedy.about} holds the room"
+        case "cap-request":
+            return remedy.about
+        case "wait-for-end":
+            return f"wait for {_format_ending(remedy)} to end"
         case "drop-host-port":
             return f"leave out host port {remedy.about}, if a Service can reach it instead"
     return ""
@@ -344,9 +494,9 @@ def _format_volume_change(remedy: NodeRemedy) -> str:
 
 
 def _format_lowered_request(value: LoweredRequest) -> str:
-    holder_text = f"of {value.container}" if value.container else "of the pod level"
+    whose = f"of {value.container}" if value.container else "of the pod level"
     by = f", which {value.source.ref} sets," if value.source is not None else ""
-    return f"lower the {value.resource} request {holder_text} from {value.from_}{by} to {value.to}"
+    return f"lower the {value.resource} request {whose} from {value.from_}{by} to {value.to}"
 
 
 def _format_wanted(wanted: StorageWanted | None, bound: str) -> str:
@@ -361,3 +511,9 @@ def _format_wanted(wanted: StorageWanted | None, bound: str) -> str:
     parts += [f"as {wanted.mode}"] if wanted.mode != "Filesystem" else []
     parts += [f"labelled {','.join(f'{key}={value}' for key, value in wanted.labels.items())}"] if wanted.labels else []
     return ", ".join(parts)
+
+
+def _format_ending(remedy: NodeRemedy) -> str:
+    pods = join_words([f"{holder.namespace}/{holder.name}" for holder in remedy.holders[:3]])
+    more = f" and {len(remedy.holders) - 3} more" if len(remedy.holders) > 3 else ""
+    return f"{pods}{more} on {remedy.node}, which {'are' if len(remedy.holders) > 1 else 'is'} being deleted,"

@@ -8,19 +8,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_kres.model import scheduling
-from kubectl_kres.model.kinds import BOUND_PODS, named_kind
-from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.kinds import named_kind
+from kubectl_kres.model.objects import BOUND_PODS, ObjectRef
 from kubectl_kres.model.pod import SCHEDULED, Pod
 from kubectl_kres.model.scheduling import SchedulingPod, SchedulingWorld, VolumeAttachment
 from kubectl_kres.model.workload import Event
 from kubectl_kres.reports.common.explanation import ContainerValues
-from kubectl_kres.reports.common.parts import (
+from kubectl_kres.reports.common.nodes import (
     NearestNode,
     NodeGroup,
     NodeReport,
@@ -32,7 +31,7 @@ from kubectl_kres.reports.common.parts import (
     ResourceAsked,
     waits_for_node,
 )
-from kubectl_kres.reports.common.replicas import events_about
+from kubectl_kres.reports.common.owners import events_about
 from kubectl_kres.reports.pod.needs import node_needs
 from kubectl_kres.reports.scheduling.lowered_requests import amount
 from kubectl_kres.reports.scheduling.obstacles import Obstacles, find_obstacles
@@ -51,17 +50,10 @@ class SchedulingInput(Struct, frozen=True):
     nominated: tuple[tuple[str, node_info.BoundPod], ...] = ()
 
 
-#: What was made of a store last: of a list many pods are asked about among the same nodes.
-_made: WeakKeyDictionary[Store, tuple[tuple[int, ...], SchedulingInput]] = WeakKeyDictionary()
-
-
 def read_cluster(store: Store, minor: int) -> SchedulingInput:
     """Return the scheduler's view of what was read. ``minor``: its version, 1.N."""
-    stamp = (minor, *store.revision(*_VIEWED))
-    known = _made.get(store)
-    if known is None or known[0] != stamp:
-        known = _made[store] = stamp, _read_cluster(store, minor)
-    return known[1]
+    # Of a list many pods are asked about among the same nodes.
+    return store.memo("scheduler", _VIEWED, minor, lambda: _read_cluster(store, minor))
 
 
 #: The kinds of what the scheduler sees.
@@ -214,13 +206,13 @@ def check_among(
         fitting=len(fits),
         fits=fits[:_NAMED],
         groups=() if answer.rejection is not None else tuple(group_nodes(answer.statuses.items())),
-        asked=tuple(_requested_resources(pod, scheduled, containers)),
+        requests=tuple(_requested_resources(pod, scheduled, containers)),
         nearest=_find_nearest_node(obstacles) if not fits else None,
         rejection=answer.rejection.message if answer.rejection is not None else "",
         sentence=(scheduled.sentence or "") if complete else "",
         preempts=scheduled.preemption.nodes[:_NAMED],
         complete=complete,
-        open=len(seen.cluster.nodes) if _is_of_another(pod) else len(answer.open),
+        undecided=len(seen.cluster.nodes) if _is_of_another(pod) else len(answer.open),
         not_read=tuple(dict.fromkeys(map(named_kind, unread))),
         not_computed=gaps,
     )

@@ -6,8 +6,6 @@ once, somewhere, nothing is tried: it is not known from which nodes that volume 
 
 from __future__ import annotations
 
-import json
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
@@ -17,14 +15,15 @@ from msgspec.structs import replace
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import ResourceRequirements
-from kubectl_kres.reports.common.parts import NodeRemedy, StorageWanted
+from kubectl_kres.reports.common.nodes import NodeRemedy, StorageWanted
+from kubectl_kres.reports.remedies.commands import patch_command
 from kubectl_kres.reports.scheduling.obstacles import (
     Obstacles,
     RemedyTarget,
     format_json_patch,
-    kubectl_line,
     nodes_that_take,
 )
+from kubectl_kres.reports.scheduling.trial import try_for_all
 from kubectl_kres.scheduling import volume_binding
 from kubectl_kres.scheduling.node_info import NodeInfo, SchedulingCluster, changed_node
 from kubectl_kres.scheduling.volume_binding import claim_class_name, requested_bytes, volume_size
@@ -66,7 +65,12 @@ class _Setting(NamedTuple):
         cluster = self.cluster if world is None else SchedulingCluster(self.cluster.nodes, world)
         taking = nodes_that_take(pod or self.pod, cluster, self.nodes)
         node = next((node.name for node in self.nodes if node.name in taking), None)
-        return NodeRemedy(action, node, len(taking), **more) if node is not None else None
+        if node is None:
+            return None
+        remedy = NodeRemedy(action, node, len(taking), **more)
+        return try_for_all(
+            remedy, self.target, pod or self.pod, cluster, anew=pod is not None and self.target.makes_anew
+        )
 
 
 def find_volume_remedies(
@@ -152,7 +156,7 @@ def _create_claim(setting: _Setting, name: str) -> NodeRemedy | None:
             volume_mode=wanted.mode,
         )
         changed = _with_claim(world, scheduling.StorageClaim(metadata, spec))
-        if remedy := setting.remedy("create-claim", changed, about=name, wanted=wanted, why=_OWN_SIZE):
+        if remedy := setting.remedy("create-claim", changed, about=name, wanted=wanted, no_command_reason=_OWN_SIZE):
             return remedy
     return None
 
@@ -200,7 +204,9 @@ def _use_claim(setting: _Setting, index: int, name: str, claim: scheduling.Stora
         patch = ({"op": "test", "path": path, "value": name}, {"op": "replace", "path": path, "value": to})
         lines = () if reason else (format_json_patch(setting.origin, setting.target, patch),)
         changed = replace(pod, spec=replace(pod.spec, volumes=tuple(volumes)))
-        if remedy := setting.remedy("use-claim", pod=changed, about=name, to=to, commands=lines, why=reason):
+        if remedy := setting.remedy(
+            "use-claim", pod=changed, about=name, to=to, commands=lines, no_command_reason=reason
+        ):
             return remedy
     return None
 
@@ -258,7 +264,9 @@ def _provide_volume(setting: _Setting, claim: scheduling.StorageClaim) -> NodeRe
             claim, metadata=metadata, spec=replace(spec, volume_name=name), status=scheduling.Phase("Bound")
         )
         changed = _with_claim(changed, bound)
-    return setting.remedy("provide-volume", changed, about=claim.metadata.name, wanted=wanted, why=_OWN_STORAGE)
+    return setting.remedy(
+        "provide-volume", changed, about=claim.metadata.name, wanted=wanted, no_command_reason=_OWN_STORAGE
+    )
 
 
 def _change_class(setting: _Setting, claim: scheduling.StorageClaim) -> NodeRemedy | None:
@@ -273,16 +281,15 @@ def _change_class(setting: _Setting, claim: scheduling.StorageClaim) -> NodeReme
             continue
         metadata = replace(claim.metadata, annotations=annotations)
         changed = replace(claim, metadata=metadata, spec=replace(claim.spec, storage_class_name=to))
-        claim_arguments = f"{shlex.quote(claim.metadata.name)} -n {shlex.quote(claim.metadata.namespace)}"
-        patch = shlex.quote(json.dumps({"spec": {"storageClassName": to}}, separators=(",", ":")))
-        line = kubectl_line(setting.origin, f"patch persistentvolumeclaim {claim_arguments} --type merge -p {patch}")
+        ref = ObjectRef("PersistentVolumeClaim", claim.metadata.name, claim.metadata.namespace)
+        line = patch_command(setting.origin, ref, {"spec": {"storageClassName": to}}, "merge")
         remedy = setting.remedy(
             "change-class",
             _with_claim(setting.cluster.world, changed),
             about=claim.metadata.name,
             to=to,
             commands=() if named else (line,),
-            why=_FIXED_CLASS if named else "",
+            no_command_reason=_FIXED_CLASS if named else "",
         )
         if remedy is not None:
             return remedy
@@ -303,7 +310,7 @@ def _release_claim(setting: _Setting, claim: scheduling.StorageClaim) -> NodeRem
     if not holders:
         return None
     without = setting._replace(cluster=SchedulingCluster(tuple(nodes), setting.cluster.world), nodes=nodes)
-    return without.remedy("release-claim", about=name, holders=tuple(holders), why=_OWN_CHOICE)
+    return without.remedy("release-claim", about=name, holders=tuple(holders), no_command_reason=_OWN_CHOICE)
 
 
 def _change_selector(setting: _Setting, obstacles: Obstacles) -> Iterator[NodeRemedy]:
@@ -356,4 +363,6 @@ def _relaxed_remedy(
 ) -> NodeRemedy | None:
     reason = setting.target.why_fixed
     lines = () if reason else (format_json_patch(setting.origin, setting.target, steps),)
-    return setting.remedy(action, pod=pod, about=",".join(labels), to=",".join(to), commands=lines, why=reason)
+    return setting.remedy(
+        action, pod=pod, about=",".join(labels), to=",".join(to), commands=lines, no_command_reason=reason
+    )

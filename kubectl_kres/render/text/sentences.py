@@ -1,0 +1,56 @@
+"""The words of the sentences in reports, which are values there.
+
+Each kind of sentence is worded in one module of ``render``, or of the texts of a system, which has ``WORDS``: the words
+by type.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+import msgspec
+
+from kubectl_kres.render.text.system import systems
+from kubectl_kres.reports.common.record import SENTENCE, Sentence
+
+#: Where the sentences that a module defines are worded.
+_WORDED_IN = {
+    "kubectl_kres.reports.common.explanation": "kubectl_kres.render.verdict.note",
+    "kubectl_kres.reports.common.replicas": "kubectl_kres.render.verdict.note",
+    "kubectl_kres.reports.qos.qos_report": "kubectl_kres.render.pod.qos_notes",
+}
+
+
+def sentence_text(sentence: Sentence | str) -> str:
+    """Return its words; a text as it is."""
+    if isinstance(sentence, str):
+        return sentence
+    return str(words_of(type(sentence).__module__)[type(sentence)](sentence))
+
+
+@lru_cache
+def words_of(module: str) -> Mapping[type[Sentence], Callable[[Any], str]]:
+    """Return the words of the sentences that a module defines."""
+    worded_in = ChainMap(_WORDED_IN, *(dict(system.sentences) for system in systems()))
+    words: Mapping[type[Sentence], Callable[[Any], str]] = import_module(worded_in[module]).WORDS
+    return words
+
+
+def plain_sentence(value: Mapping[str, Any]) -> str:
+    """Return the words of a sentence that was made plain already."""
+    return sentence_text(msgspec.convert(value, _by_tag(value[SENTENCE])))
+
+
+@lru_cache
+def _by_tag(tag: str) -> type[Sentence]:
+    return next(kind for kind in _kinds(Sentence) if kind.__struct_config__.tag == tag)
+
+
+def _kinds(base: type[Sentence]) -> Iterator[type[Sentence]]:
+    for kind in base.__subclasses__():
+        yield kind
+        yield from _kinds(kind)

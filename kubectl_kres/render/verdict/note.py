@@ -1,0 +1,93 @@
+"""What there is to say of an object beside its fixes, or where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kubectl_kres.reports.common.explanation import LaterChange, Note, SuspectFigure
+from kubectl_kres.reports.common.replicas import IdleReason
+from kubectl_kres.wording import join_words
+
+#: What is said where nothing has to change.
+NOTHING = "nothing to change"
+_SEARCH = {
+    "passes": "wait: a pod was created after the last refusal; the controller makes the others by itself",
+    "unread": "The last attempt was refused (below). Whether the next one passes depends on what could not be read.",
+    "ended": "the search for edits ended without a way in; what is said here was not tried",
+}
+_SINCE = "since the last refusal, so the next pod would be admitted; the controller tries again by itself"
+
+
+def note_text(note: Note | None) -> str:
+    """Return it in a sentence; empty for none."""
+    if note is None:
+        return ""
+    refused = " and ".join(
+        f"{suspect.suggestion} in {_place(suspect)} ({_figure(suspect)})"
+        for suspect in note.suspects
+        if suspect.refused
+    )
+    others = [
+        f"look at {_place(suspect)}: {_figure(suspect)}; did you mean {suspect.suggestion}?"
+        for suspect in note.suspects
+        if not suspect.refused
+    ]
+    changed = f"wait: {join_words(list(map(_change, note.changed)))} {_SINCE}" if note.changed else ""
+    parts = (
+        changed,
+        idle_text(note.idle) if note.idle is not None else "",
+        note.next,
+        f"did you mean {refused}?" if refused else "",
+        *others,
+        _SEARCH.get(note.search, ""),
+    )
+    more = "; ".join(filter(None, parts))
+    if not note.nothing:
+        return more
+    admission = " for admission, but " if note.suspects else ": "
+    return f"{NOTHING}{admission}{more}" if more else NOTHING
+
+
+def idle_text(reason: IdleReason) -> str:
+    """Return why a workload wants no pods."""
+    match reason.kind:
+        case "complete":
+            return "the job is complete and makes no more pods"
+        case "failed":
+            return f"the job has failed{f' ({reason.reason})' if reason.reason else ''} and makes no more pods"
+        case "suspended":
+            return "the job is suspended and makes no pods until it goes on"
+        case _:
+            return "it wants no pods at present"
+
+
+def _change(change: LaterChange) -> str:
+    """Return what changed: ``limits.cpu of ResourceQuota/team went from 4 to 6``."""
+    source = change.source
+    name = str(source.ref) if source.name else source.kind
+    field = source.field.partition("[")[2].rstrip("]") or source.field
+    what = f"{field} of {name}" if field else name
+    if change.how:
+        return f"{what} was {change.how}"
+    side = "use" if source.field.startswith("status.used") else ""
+    if not change.after:
+        return f"{what} is limited no more"
+    return f"{f'{side} of ' if side else ''}{what} went from {change.before} to {change.after}"
+
+
+def _place(suspect: SuspectFigure) -> str:
+    return f"{' and '.join(suspect.fields)} of {suspect.container}"
+
+
+def _figure(suspect: SuspectFigure) -> str:
+    """Return what the figure really says."""
+    count = suspect.count
+    if suspect.unit == "CPU":
+        return f"{count} is {count} CPUs"
+    if suspect.unit == "millibyte":
+        return f"{suspect.figure} is {count} thousandths of a byte"
+    return f"{suspect.figure} is {count} byte{'s' * (count > 1)}"
+
+
+WORDS: Mapping[type, Callable[[Any], str]] = {IdleReason: idle_text, Note: note_text}

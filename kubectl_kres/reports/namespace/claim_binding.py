@@ -1,0 +1,65 @@
+"""Why a PersistentVolumeClaim that was admitted is not bound to a volume."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.quota_objects import PersistentVolumeClaim
+from kubectl_kres.model.workload import Event
+from kubectl_kres.reports.common.effective_policies import default_storage_class
+from kubectl_kres.reports.common.explanation import RunState
+from kubectl_kres.reports.common.owners import events_about, events_read
+from kubectl_kres.reports.pod.events import last_time
+from kubectl_kres.store.store import ReadRequest, Store
+
+_CLASSES = ReadRequest("StorageClass", required=False)
+#: The controller waits for a pod that uses the claim, which nobody has to mend.
+_FOR_POD = frozenset({"WaitForFirstConsumer", "WaitForPodScheduled"})
+
+
+def binding_needs(store: Store, ref: ObjectRef) -> Iterator[ReadRequest]:
+    """Yield what tells why a stored claim is not bound; nothing for any other object."""
+    if ref in store.files or not _is_pending(store.get(ref.kind, ref.name, ref.namespace)):
+        return
+    yield _CLASSES
+    if store.origin.kind == "cluster":
+        yield events_read(ref.namespace, (ref.kind, ref.name))
+
+
+def binding_state(store: Store, claim: PersistentVolumeClaim) -> RunState | None:
+    """Return that a stored claim waits for a volume, with the controller's last sentence; None for one that is bound.
+
+    Source: controller/volume/persistentvolume pv_controller.go syncUnboundClaim.
+    """
+    if not _is_pending(claim):
+        return None
+    last = max(_events(store, claim), key=last_time, default=None)
+    since = claim.metadata.creation_timestamp or ""
+    message = last.message if last is not None else ""
+    if last is not None and last.reason in _FOR_POD:
+        detail = "it is bound once a pod that uses it has a node"
+        return RunState("starting", "UnboundVolumeClaim", since, detail=detail, message=message)
+    detail, step = _find_cause(store, claim)
+    return RunState("waits", "UnboundVolumeClaim", since, detail=detail, message=message, next=step)
+
+
+def _find_cause(store: Store, claim: PersistentVolumeClaim) -> tuple[str, str]:
+    """Return what its class has to do with it, and what to change."""
+    named = claim.spec.storage_class_name
+    volume = "create a PersistentVolume that fits it"
+    if store.covered(_CLASSES).is_known and named is None and not default_storage_class(store):
+        step = f"set spec.storageClassName to a StorageClass, mark one as the default, or {volume}"
+        return "no StorageClass is the default and the claim names none", step
+    if store.covered(_CLASSES).is_known and named and store.get("StorageClass", named) is None:
+        return f"StorageClass {named} does not exist", f"create StorageClass {named}, or {volume}"
+    return "no volume was found or made for it", volume
+
+
+def _events(store: Store, claim: PersistentVolumeClaim) -> Iterator[Event]:
+    about = ("PersistentVolumeClaim", claim.metadata.name)
+    return (event for event in events_about(store, claim.metadata.namespace, about) if event.message)
+
+
+def _is_pending(item: object) -> bool:
+    return isinstance(item, PersistentVolumeClaim) and item.status.phase == "Pending"

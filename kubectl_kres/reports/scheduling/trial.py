@@ -1,0 +1,106 @@
+"""A change tried for all pods of a workload that wait for a node, and not for the first of them alone.
+
+A change of a template makes all pods of it anew, so that the room of those that run comes back; a change of a node
+leaves them where they are.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from kubectl_kres.errors import UsageError
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.scheduling import SchedulingPod
+from kubectl_kres.model.workload import POD_HASH, Workload
+from kubectl_kres.model.workload_kinds import PLACED, RETRIED, REVISIONS, SCALED
+from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.explanation import Subject, manifest_workload
+from kubectl_kres.reports.common.nodes import NodeRemedy, waits_for_node
+from kubectl_kres.reports.common.owners import controller, owned_by
+from kubectl_kres.reports.common.replicas import replicas_of
+from kubectl_kres.reports.scheduling.new_pods import MOST_ONE_BY_ONE, place_pods
+from kubectl_kres.reports.scheduling.obstacles import RemedyTarget, WaitingPods
+from kubectl_kres.scheduling.node_info import NodeInfo, SchedulingCluster, UncomputedFilter, changed_node
+from kubectl_kres.scheduling.profile import prepare_filters
+from kubectl_kres.scheduling.selectors import matches, read_selector
+from kubectl_kres.store.store import Store
+
+
+def find_waiting_pods(store: Store, subject: Subject, pod: Pod | None, analysis: Analysis) -> WaitingPods:
+    """Return the pods that wait beside ``pod``, of the same template; of a file all that it asks for."""
+    kind = subject.ref.kind
+    owner = analysis.manifest.owner if subject.raw is None else manifest_workload(subject)
+    # Those of a DaemonSet have a node each.
+    if kind not in PLACED or kind not in RETRIED or not isinstance(owner, Workload):
+        return WaitingPods()
+    alike = not owner.spec.volume_claim_templates
+    wanted = _count_wanted_pods(kind, owner) if alike else 1
+    selector = read_selector(owner.spec.selector) if alike else None
+    if pod is None:
+        return WaitingPods(max(1, wanted), max(1, wanted), (), subject.ref.namespace, selector)
+    names = tuple(sorted(other.metadata.name for other in _waiting_beside(store, subject, pod)))
+    left = names if _stays(kind, owner) else ()
+    waiting = len(names) if alike else 1
+    return WaitingPods(max(1, waiting), max(wanted, waiting, 1), left, subject.ref.namespace, selector)
+
+
+def _count_wanted_pods(kind: str, owner: Workload) -> int:
+    try:
+        replicas = replicas_of(kind, owner)
+    except UsageError:
+        return 1
+    return replicas.wanted if replicas is not None else 1
+
+
+def _waiting_beside(store: Store, subject: Subject, pod: Pod) -> list[Pod]:
+    ref, (kind, name) = subject.ref, controller(pod)
+    owner = (kind, name) if kind else (ref.kind, ref.name)
+    revision = (pod.metadata.labels or {}).get(POD_HASH)
+    return [
+        other
+        for other in owned_by(store, "Pod", ref.namespace, owner)
+        if waits_for_node(other) and (other.metadata.labels or {}).get(POD_HASH) == revision
+    ]
+
+
+def _stays(kind: str, owner: Workload) -> bool:
+    """Return whether a pod that waits is not replaced when the template changes.
+
+    Source: controller/statefulset stateful_set_control.go; kubernetes/kubernetes#67250.
+    """
+    if kind == "StatefulSet":
+        strategy = owner.spec.update_strategy
+        return owner.spec.pod_management_policy != "Parallel" or (strategy is not None and strategy.type == "OnDelete")
+    return kind in SCALED and kind not in REVISIONS
+
+
+def try_for_all(
+    remedy: NodeRemedy, target: RemedyTarget, pod: SchedulingPod, cluster: SchedulingCluster, *, anew: bool
+) -> NodeRemedy | None:
+    """Return the remedy with how many of the pods that wait find a node with it; None: none does.
+
+    ``pod``, ``cluster``: as they are after the change. ``anew``: all pods of the workload are made anew by it.
+    """
+    waiting = target.waiting
+    if waiting.wanted <= 1:
+        return remedy
+    wanted = waiting.wanted if anew else waiting.pods
+    if wanted > MOST_ONE_BY_ONE:
+        return remedy
+    try:
+        if anew:
+            cluster = replace(cluster, nodes=tuple(without_own_pods(waiting, node) for node in cluster.nodes))
+        nodes = {node.name: node for node in cluster.nodes}
+        placed = place_pods(pod, prepare_filters(pod, cluster), nodes, wanted).placed
+    except UncomputedFilter:
+        return remedy
+    helped = waiting.pods - (wanted - placed)
+    return replace(remedy, helped=min(helped, waiting.pods), waiting=waiting.pods) if helped > 0 else None
+
+
+def without_own_pods(waiting: WaitingPods, node: NodeInfo) -> NodeInfo:
+    """Return the node without the pods of the workload."""
+    if waiting.selector is None:
+        return node
+    own = [pod for pod in node.pods if pod.namespace == waiting.namespace and matches(waiting.selector, pod.labels)]
+    return changed_node(node, own, ()) if own else node
