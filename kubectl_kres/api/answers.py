@@ -13,12 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kubectl_kres.api.results import Answer, Answers, Explanation
+from kubectl_kres.api.results import Answer, Answers, Explanation, missing_kinds
 from kubectl_kres.errors import UsageError
 
 if TYPE_CHECKING:
     from kubectl_kres.api.clusters import Cluster
-    from kubectl_kres.capsule.reports.claim.claims import ClaimReport
     from kubectl_kres.reports.changes.report import ChangeReport
     from kubectl_kres.reports.check.finding import CheckFinding
     from kubectl_kres.reports.explain.difference import Difference
@@ -74,11 +73,12 @@ def explain_all(
                 "Explanation",
                 origin,
                 lambda report, width: render.lines(report, whole=True, width=width, now=prepared.options.now),
+                store,
             )
             for subject in prepared.subjects
         ),
         *(
-            Explanation(explain_policy(store, subject, prepared.options), "Explanation", origin, _policy_lines)
+            Explanation(explain_policy(store, subject, prepared.options), "Explanation", origin, _policy_lines, store)
             for subject in prepared.counted
         ),
     ]
@@ -110,7 +110,8 @@ def qos(
     report = quality(prepared.store, subject, prepared.options)
     if report is None:
         raise UsageError(f"{subject.ref}: no class, since {no_class_reason(subject)}")
-    return Answer(report, "Qos", prepared.store.origin, lambda value, width: render.lines(value, width=width))
+    store = prepared.store
+    return Answer(report, "Qos", store.origin, lambda value, width: render.lines(value, width=width), store)
 
 
 def diff(
@@ -129,7 +130,8 @@ def diff(
 
     prepared = prepare_answers([item], AnswerScope(cluster, namespace, policies, kube_version), list_read_requests)
     report = difference(prepared.store, _select_only_object(prepared.subjects), prepared.options)
-    return Answer(report, "Diff", prepared.store.origin, lambda value, width: render.lines(value, width=width))
+    store = prepared.store
+    return Answer(report, "Diff", store.origin, lambda value, width: render.lines(value, width=width), store)
 
 
 def fit(
@@ -148,7 +150,8 @@ def fit(
 
     prepared = prepare_answers([item], AnswerScope(cluster, namespace, policies, kube_version), needs_with_nodes)
     report = fitting(prepared.store, _select_only_object(prepared.subjects), prepared.options)
-    return Answer(report, "Fit", prepared.store.origin, lambda value, width: render.lines(value, width=width))
+    store = prepared.store
+    return Answer(report, "Fit", store.origin, lambda value, width: render.lines(value, width=width), store)
 
 
 def simulate(
@@ -167,8 +170,10 @@ def simulate(
     from kubectl_kres.render import change_report as render
 
     space = namespace or cluster.namespace or "default"
-    report, origin = simulate_change(items, cluster, space, scale or {}, delete, rollouts)
-    return Answer(report, "Change", origin, lambda value, width: render.lines(value, color=False, width=width))
+    report, store = simulate_change(items, cluster, space, scale or {}, delete, rollouts)
+    return Answer(
+        report, "Change", store.origin, lambda value, width: render.lines(value, color=False, width=width), store
+    )
 
 
 def check(
@@ -179,7 +184,7 @@ def check(
     ignore: Sequence[str] = (),
     policies: Sequence[Any] | None = None,
     kube_version: str = "",
-) -> list[Answer[CheckFinding]]:
+) -> Answers[Answer[CheckFinding]]:
     """Return what is wrong or about to be, the worst first: in ``items``, or without any in a namespace of the cluster.
 
     ``select`` and ``ignore``: codes of rules, or their beginnings. Each item is checked by itself.
@@ -191,17 +196,24 @@ def check(
 
     codes = select_codes(select, ignore, ("select", "ignore"))
     if items:
-        check_findings, origin = list_check_findings(
+        check_findings, store = list_check_findings(
             items, AnswerScope(cluster, namespace, policies, kube_version), codes
         )
     elif cluster is None or policies is not None:
         raise UsageError("check needs items, or a cluster whose namespace is checked")
     else:
-        check_findings, origin = found_in(cluster, namespace or cluster.namespace or "default", kube_version, codes)
-    return [
-        Answer(check_finding, "Check", origin, lambda report, width: text.block(report, color=False, width=width))
+        check_findings, store = found_in(cluster, namespace or cluster.namespace or "default", kube_version, codes)
+    answers = (
+        Answer(
+            check_finding,
+            "Check",
+            store.origin,
+            lambda report, width: text.block(report, color=False, width=width),
+            store,
+        )
         for check_finding in check_findings
-    ]
+    )
+    return Answers(answers, missing_kinds(store, "check"))
 
 
 def quota(
@@ -225,8 +237,9 @@ def quota(
         reading.fill(counting_needs(quotas, options.server, space))
     if by == "workload":
         reading.fill(owner_needs(reading.store, space))
+    store = reading.store
     answers = (
-        Answer(report, "Quota", reading.store.origin, lambda value, width: render.lines(value, width=width))
+        Answer(report, "Quota", store.origin, lambda value, width: render.lines(value, width=width), store)
         for report in quota_reports(reading.store, quotas, options, recounted=recount, by=by)
     )
     return Answers(answers, missing)
@@ -237,6 +250,7 @@ def denied(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = Fals
     admitted.
     """
     from kubectl_kres.api.question import server_options
+    from kubectl_kres.model.workload_kinds import POD_MAKERS
     from kubectl_kres.render.quota import fit as render
     from kubectl_kres.reports.pod.needs import list_read_requests
     from kubectl_kres.reports.quota import denied as denying
@@ -244,47 +258,38 @@ def denied(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = Fals
 
     space, reading = _space(cluster, namespace, all_namespaces=all_namespaces), cluster.reading()
     reading.fill(denying.denied_needs(space))
-    missing = tuple(line for kind in denying.ASKED for line in _list(reading, ReadRequest(kind, space)))
+    missing = tuple(line for kind in POD_MAKERS for line in _list(reading, ReadRequest(kind, space)))
     reading.fill(denying.needs_of_systems(reading.store, space))
     store, options = reading.store, server_options(reading.store, "")
     subjects = tuple(denying.subjects_of(store, space))
     fill_all(reading, lambda: (read for subject in subjects for read in list_read_requests(store, subject)))
     denials = (denying.find_refusal(store, subject, options) for subject in subjects)
     answers = (
-        Answer(report, "Denied", store.origin, lambda value, width: render.denied_lines(value, width=width))
+        Answer(report, "Denied", store.origin, lambda value, width: render.denied_lines(value, width=width), store)
         for report in denials
         if report is not None
     )
-    return Answers(answers, missing)
+    return Answers(answers, (*missing, *missing_kinds(store, "quota")))
 
 
-def claims(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = False) -> Answers[Answer[ClaimReport]]:
+def claims(cluster: Cluster, namespace: str = "", *, all_namespaces: bool = False) -> Answers[Answer[Any]]:
     """Return the claims on Capsule's resource pools in a namespace: which have what they ask for, and why the others
-    wait.
+    wait. A report is a ``kubectl_kres.capsule.reports.claim.claims.ClaimReport``.
     """
-    from kubectl_kres.capsule.reports.claim.claims import Claims
-    from kubectl_kres.capsule.reports.common.needs import claims_needs
-    from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
-    from kubectl_kres.capsule.text import claim as render
-    from kubectl_kres.store.store import ReadRequest
+    return _reports_of_system("ResourcePoolClaim", cluster, namespace, all_namespaces=all_namespaces)
 
+
+def _reports_of_system(kind: str, cluster: Cluster, namespace: str, *, all_namespaces: bool) -> Answers[Answer[Any]]:
+    """Return a report about each object of a kind of a system."""
+    from kubectl_kres.api.system import listed_kind
+    from kubectl_kres.store.store import ReadRequest, fill_all
+
+    listed = listed_kind(kind)
     space, reading = _space(cluster, namespace, all_namespaces=all_namespaces), cluster.reading()
-    missing = _list(reading, ReadRequest("ResourcePoolClaim", space))
-    tried: set[ReadRequest] = set()
-    while new := [read for read in claims_needs(reading.store, (space,) if space else ()) if read not in tried]:
-        tried.update(new)
-        reading.fill(new)
-    making = Claims(PoolIndex(reading.store))
-    answers = (
-        Answer(
-            making.report(resource_pool_claim),
-            "Claims",
-            reading.store.origin,
-            lambda value, width: render.lines(value, width=width),
-        )
-        for resource_pool_claim in reading.store.all("ResourcePoolClaim", space or None)
-    )
-    return Answers(answers, missing)
+    missing = _list(reading, ReadRequest(kind, space))
+    fill_all(reading, lambda: listed.reads(reading.store, space))
+    reports = listed.reports(reading.store, space)
+    return Answers((Answer(report, listed.document, reading.store.origin, listed.lines) for report in reports), missing)
 
 
 def _space(cluster: Cluster, namespace: str, *, all_namespaces: bool) -> str:

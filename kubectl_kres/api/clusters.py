@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from kubectl_kres.errors import ClusterError
+
 if TYPE_CHECKING:
     from kubectl_kres.model.kinds import Kind
     from kubectl_kres.store.store import ReadRequest, Store
@@ -83,7 +85,6 @@ class CopiedStore:
 
     def kind(self, text: str) -> Kind:
         """Return a kind that is known here: nobody else can be asked."""
-        from kubectl_kres.errors import ClusterError
         from kubectl_kres.model import kinds
 
         kind = kinds.find(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -152,8 +153,6 @@ def _refusal_of(client: Any) -> type[Any]:
     """Return the exception that a client raises for an answer that is no success: of its own package, which is
     loaded.
     """
-    import sys
-
     package = type(client).__module__.rpartition(".")[0]
     api_exception: type[Any] = sys.modules[f"{package}.exceptions"].ApiException
     return api_exception

@@ -1,7 +1,4 @@
-"""Preparation of a call from Python: a store with all that its report needs, a subject, and the server.
-
-Objects of other libraries as the mappings that the API server takes.
-"""
+"""Preparation of a call from Python: objects of any library made plain, and a store with all that the report needs."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.versions import binary, nearest_version, parse
 from kubectl_kres.api.clusters import Cluster, NoCluster, ReadObjects
 from kubectl_kres.documents import yaml_text
@@ -56,10 +53,10 @@ def _build_plain_value(item: Any) -> Any:
         return [_build_plain_value(value) for value in item]
     if hasattr(item, "isoformat"):
         return item.isoformat().replace("+00:00", "Z")
-    return _of_client(item)
+    return _from_client(item)
 
 
-def _of_client(item: Any) -> Any:
+def _from_client(item: Any) -> Any:
     names = getattr(type(item), "attribute_map", None)
     if isinstance(names, Mapping):
         fields = ((key, getattr(item, name, None)) for name, key in names.items())
@@ -135,10 +132,10 @@ def prepare_answers(
     over = Store(reading.store.origin)
     workloads = overlay(over, (*manifests_of(frame.policies or ()), *manifests), namespace=space or "default")
     takes = makes_one_pod if more_reads is None else lambda kind: makes_one_pod(kind) or more_reads.takes(kind)
-    of_names = [_of_name(reading, name, space, takes) for name in named]
+    of_names = [_named_subject(reading, name, space, takes) for name in named]
     subjects = [
         *(asked_subject for asked_subject in of_names if makes_one_pod(asked_subject.kind)),
-        *map(_of_manifest, workloads),
+        *map(_manifest_subject, workloads),
     ]
     others = [asked_subject for asked_subject in of_names if not makes_one_pod(asked_subject.kind)]
     if more_reads is not None:
@@ -245,7 +242,7 @@ def _read_passed_manifests(item: Any) -> Iterator[Manifest]:
     return (structs.replace(manifest, file=_PASSED, document=None) for manifest in manifests)
 
 
-def _of_name(reading: ReadObjects, text: str, space: str, takes: Callable[[Kind], bool]) -> Subject:
+def _named_subject(reading: ReadObjects, text: str, space: str, takes: Callable[[Kind], bool]) -> Subject:
     """Return the object of a name. Raises UsageError for a type without answers, before it is read."""
     word, slash, name = text.partition("/")
     if not slash or not name or "/" in name:
@@ -261,7 +258,7 @@ def _of_name(reading: ReadObjects, text: str, space: str, takes: Callable[[Kind]
     return Subject(ObjectRef(kind.kind, name, namespaces[0] if namespaces else "default"), kind)
 
 
-def _of_manifest(manifest: Manifest) -> Subject:
+def _manifest_subject(manifest: Manifest) -> Subject:
     """Raises InputError at the first field of a wrong type."""
     kind = workload_kind_of(manifest)
     decode_manifest(manifest, kind)

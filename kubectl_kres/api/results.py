@@ -8,13 +8,26 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from kubectl_kres.reports.common import explanation as reports
+    from kubectl_kres.reports.common.unread import UnreadKind
     from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
-    from kubectl_kres.store.store import Origin
+    from kubectl_kres.store.store import Origin, Store
 
     Explained = reports.Explanation | PolicyExplanation
 
 R = TypeVar("R")
 A = TypeVar("A", bound="Answer[Any]")
+
+#: The command that gives the same answer, by the kind of its document.
+_COMMANDS = {
+    "Explanation": "explain",
+    "Qos": "qos",
+    "Diff": "diff",
+    "Fit": "quota",
+    "Quota": "quota",
+    "Denied": "quota",
+    "Change": "simulate",
+    "Check": "check",
+}
 
 #: Draws a report, line by line.
 Lines = Callable[[Any, int], Iterator[str]]
@@ -37,20 +50,32 @@ class Value(NamedTuple):
 class Answer(Generic[R]):
     """An answer. ``report`` holds all of it, as a frozen struct; its text is what the command prints."""
 
-    def __init__(self, report: R, kind: str, origin: Origin, lines: Lines) -> None:
+    def __init__(self, report: R, kind: str, origin: Origin, lines: Lines, store: Store | None = None) -> None:
+        """``store``: what the answer was made from, which knows what could not be read."""
         self.report = report
-        self._kind, self._origin, self._lines = kind, origin, lines
+        self._kind, self._origin, self._lines, self._store = kind, origin, lines, store
+
+    @cached_property
+    def _unread(self) -> tuple[UnreadKind, ...]:
+        if self._store is None:
+            return ()
+        from kubectl_kres.reports.common.unread import unread_kinds
+
+        return unread_kinds(self._store, _COMMANDS.get(self._kind, ""))
 
     @property
     def complete(self) -> bool:
         """False: something that the answer depends on could not be read; ``missing`` says what."""
-        return bool(getattr(self.report, "complete", True))
+        return bool(getattr(self.report, "complete", True)) and not any(item.required for item in self._unread)
 
     @property
     def missing(self) -> tuple[str, ...]:
         """What could not be read, in the server's words where it said any."""
-        unseen = getattr(self.report, "unseen", ())
-        return tuple(item.message or f"{item.kind} objects of {item.namespace or 'the cluster'}" for item in unseen)
+        unread = getattr(self.report, "unread", ())
+        texts = [item.message or f"{item.kind} objects of {item.namespace or 'the cluster'}" for item in unread]
+        named = {item.kind for item in unread}
+        texts += [item.message or f"{item.kind} objects" for item in self._unread if item.kind not in named]
+        return tuple(dict.fromkeys(texts))
 
     @property
     def assumed(self) -> str:
@@ -72,7 +97,8 @@ class Answer(Generic[R]):
         """Return the whole document that ``-o json`` prints."""
         from kubectl_kres.render.text import data
 
-        return data.document(self._kind, (self.to_dict(),), self._origin, complete=self.complete)
+        items = (self.to_dict(),)
+        return data.document(self._kind, items, self._origin, complete=self.complete, unread=self._unread)
 
     def text(self, width: int = 80) -> str:
         """Return what the command prints."""
@@ -83,6 +109,13 @@ class Answer(Generic[R]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._kind} of {getattr(self.report, 'subject', '')}>"
+
+
+def missing_kinds(store: Store, command: str) -> tuple[str, ...]:
+    """Return what a command asked for, could not read and needs, in the server's words where it said any."""
+    from kubectl_kres.reports.common.unread import unread_kinds
+
+    return tuple(item.message or f"{item.kind} objects" for item in unread_kinds(store, command) if item.required)
 
 
 class Answers(list[A]):
@@ -128,9 +161,9 @@ class Explanation(Answer["Explained"]):
         return self.report.verdict.message if self.report.verdict is not None else ""
 
     @property
-    def remedies(self) -> tuple[str, ...]:
-        """What to change, the smallest first, as text; ``report.remedies`` has more."""
-        return tuple(str(getattr(remedy, "text", remedy)) for remedy in self.report.remedies)
+    def fixes(self) -> tuple[str, ...]:
+        """What to change, the smallest first, as text; ``report.fixes`` has more."""
+        return tuple(str(getattr(remedy, "text", remedy)) for remedy in self.report.fixes)
 
     @property
     def qos_class(self) -> str:

@@ -1,7 +1,4 @@
-"""A change played: the steps, and what is read for them.
-
-The findings of a namespace, and those of objects that are passed.
-"""
+"""What Python asks of a change: the steps played with what is read for them, and the findings of what they leave."""
 
 from __future__ import annotations
 
@@ -16,19 +13,19 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.manifests.typed_manifest import decode_manifest, kind_of
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.pod_places import unique_kind_name
+from kubectl_kres.model.workload_kinds import SCALED
 from kubectl_kres.reports.changes.compare import Rollouts, report_with_pods
 from kubectl_kres.reports.changes.given_steps import (
     GivenStep,
-    autoscaler_needs,
-    autoscaler_remarks,
+    cluster_needs,
     namespace_needs,
     plugin_needs,
-    pool_needs,
     remarks,
     split_followed_steps,
 )
 from kubectl_kres.reports.changes.nodes import change_node_needs, with_nodes
 from kubectl_kres.reports.changes.report import ChangeReport
+from kubectl_kres.reports.changes.system import system_remarks, unread_by_systems
 from kubectl_kres.reports.check.check import check, worst_first
 from kubectl_kres.reports.check.context import CheckContext
 from kubectl_kres.reports.check.finding import CheckFinding
@@ -37,9 +34,9 @@ from kubectl_kres.reports.common.explanation import find_unread
 from kubectl_kres.reports.common.system import answers_about
 from kubectl_kres.reports.namespace.explain_policy import policy_needs
 from kubectl_kres.reports.pod.needs import list_read_requests
-from kubectl_kres.simulate.change import SCALED, Apply, Delete, ScaleStep
-from kubectl_kres.simulate.cluster import PlacedStep, simulate_steps
-from kubectl_kres.store.store import Origin, fill_all
+from kubectl_kres.simulate.change import Apply, Delete, PlacedStep, ScaleStep
+from kubectl_kres.simulate.cluster import simulate_steps
+from kubectl_kres.store.store import Store, fill_all
 
 
 def simulate_change(
@@ -49,7 +46,7 @@ def simulate_change(
     scale: Mapping[str, int],
     delete: Sequence[str],
     rollouts: int | None = None,
-) -> tuple[ChangeReport, Origin]:
+) -> tuple[ChangeReport, Store]:
     """Return what is different after all steps: what is deleted, then what is applied, then what is scaled.
 
     ``rollouts``: so many workloads are restarted at once afterwards; None: one alone, and only after steps.
@@ -64,7 +61,7 @@ def simulate_change(
     if at_once < 0:
         raise UsageError(f"{at_once} is no number of rollouts")
     spaces = tuple(dict.fromkeys(filter(None, (space, *(step.namespace for step in given_steps)))))
-    reading.fill([*namespace_needs(spaces), *pool_needs()])
+    reading.fill([*namespace_needs(spaces), *cluster_needs()])
     for _ in range(3):
         reading.fill(
             plugin_needs(reading.store, spaces, [(step.step, step.namespace or space) for step in given_steps])
@@ -77,17 +74,16 @@ def simulate_change(
     fill_all(reading, lambda: change_node_needs(reading.store, change.pods, steps))
     change_report = with_nodes(change.report, reading.store, change.pods, steps, options.server.version[1])
     reads = [read for read in namespace_needs(spaces) if read.required]
-    reads += [replace(read, required=True) for read in autoscaler_needs(reading.store, spaces)]
-    failed_reads = (*find_unread(reading.store, reads), *left)
+    failed_reads = (*find_unread(reading.store, reads), *unread_by_systems(reading.store, spaces), *left)
     notes = (
         *change_report.notes,
         *options.assumptions,
         *remarks(given_steps),
-        *autoscaler_remarks(given_steps, reading.store, space),
+        *system_remarks(given_steps, reading.store, space),
     )
     return replace(
-        change_report, notes=notes, unseen=(*failed_reads, *change_report.unseen), complete=not failed_reads
-    ), reading.store.origin
+        change_report, notes=notes, unread=(*failed_reads, *change_report.unread), complete=not failed_reads
+    ), reading.store
 
 
 def _is_namespaced(step: GivenStep) -> bool:
@@ -128,19 +124,17 @@ def _read_type_and_name(reading: ReadObjects, text: str) -> tuple[Kind, str]:
 
 def found_in(
     cluster: Cluster, namespace: str, kube_version: str, codes: Collection[str]
-) -> tuple[list[CheckFinding], Origin]:
+) -> tuple[list[CheckFinding], Store]:
     """Raises what ``server_options`` raises, and Unreachable and the like."""
     reading = cluster.reading()
     fill_all(reading, lambda: context_needs(reading.store, namespace))
     contexts = contexts_of(reading.store, server_options(reading.store, kube_version), namespace)
-    return worst_first(
-        check_finding for context in contexts for check_finding in check(context, codes)
-    ), reading.store.origin
+    return worst_first(check_finding for context in contexts for check_finding in check(context, codes)), reading.store
 
 
 def list_check_findings(
     items: Sequence[Any], scope: AnswerScope, codes: Collection[str]
-) -> tuple[list[CheckFinding], Origin]:
+) -> tuple[list[CheckFinding], Store]:
     """Raises what ``prepare_answers`` raises."""
     prepared = prepare_answers(
         items, scope, list_read_requests, OtherKinds(lambda kind: answers_about(kind).counted, policy_needs)
@@ -157,6 +151,4 @@ def list_check_findings(
         )
         for space in spaces
     )
-    return worst_first(
-        check_finding for context in contexts for check_finding in check(context, codes)
-    ), prepared.store.origin
+    return worst_first(check_finding for context in contexts for check_finding in check(context, codes)), prepared.store

@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cluster.connection import Connection
+from kubectl_kres.cluster.kubeconfig import files
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.store.store import ReadRequest
 
@@ -38,8 +39,6 @@ class _Names(Struct, frozen=True):
 
 def entries(options: Options, part: str) -> Iterable[str]:
     """The names of the ``contexts``, ``clusters`` or ``users`` of the kubeconfig. Raises ConfigError."""
-    from kubectl_kres.cluster.kubeconfig import files
-
     names: Iterable[str] = getattr(files.read(files.paths(options.kubeconfig, os.environ)), part)
     return names
 

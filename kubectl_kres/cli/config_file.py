@@ -1,6 +1,5 @@
-"""The user's settings file: what it may hold, and each fault in it as a line.
-
-On which line of a TOML document a key stands; tomllib does not say.
+"""The user's settings file: what it may hold, and each fault in it with the line of its key, which tomllib does not
+say.
 """
 
 from __future__ import annotations

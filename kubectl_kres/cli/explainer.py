@@ -8,6 +8,7 @@ from importlib import import_module
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.run_loop import AnswerBatch, Choose, ObjectAnswer, Page, Query, RunSummary
 from kubectl_kres.cli.system import systems
+from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.reports.common.explanation import Subject, Verdict
 from kubectl_kres.reports.common.system import answers_about
@@ -47,6 +48,14 @@ class Explainer:
         One without an explanation is missed. Raises UsageError for flags that ask about a pod.
         """
         raise NotImplementedError
+
+
+def refuse_pod_flags(options: Options, about: object, *, also: Sequence[str] = ()) -> None:
+    """Refuse flags that ask about a pod, where ``about`` is none. ``also``: other such options. Raises UsageError."""
+    for flag in ("container", "question", *also):
+        if getattr(options, flag):
+            name = "for" if flag == "question" else flag
+            raise UsageError(f"--{name} asks about a pod, not about {about}")
 
 
 def explainer_of(kind: Kind) -> type[Explainer] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.model.objects import ObjectRef

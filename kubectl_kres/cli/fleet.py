@@ -1,6 +1,5 @@
-"""A worker's side of ``fleet``: the report's command is asked about one cluster, as a user would ask it.
-
-The reports about many clusters: commands whose answer about each cluster becomes rows and a line.
+"""One cluster of a ``fleet``: the report's command is asked about it as a user would ask, and its answer becomes rows
+and a line.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.target_version import server_from_flags
 from kubectl_kres.cli.program import module_of
 from kubectl_kres.cli.run_loop import Plan, RunContext, RunSummary, reports_of
-from kubectl_kres.cli.source.object_source import open_source
+from kubectl_kres.cli.source.open_source import open_source
 from kubectl_kres.cli.system import FleetReport, systems
 from kubectl_kres.errors import Exit, KresError
 from kubectl_kres.fleet.rows import Summary, open_writer
@@ -117,6 +116,7 @@ def _answer(task: FleetTask, notes: list[str]) -> ClusterStatus:
         open_source(options, query.unread) as (source, inputs),
         open_writer(task.file, task.part, task.format, summary.row) as write,
     ):
+        run_summary.look_at(source)
         for report in reports_of(page.run(context, source, inputs, run_summary)):
             rows = list(summary.add(report))
             count += len(rows)

@@ -22,7 +22,7 @@ _HERE = "kubectl_kres.cli.commands"
 #: Command to the module that holds it as ``command``, and its line in the help. Those of systems come after the last
 #: one of ``_FIRST``; see ``commands``.
 _FIRST = {
-    "overview": (f"{_HERE}.overview", "Show what there is, what is worst, and what mends it"),
+    "overview": (f"{_HERE}.overview", "Show what there is, the worst problems and how to fix them"),
     "explain": (f"{_HERE}.explain", "Explain why pods get the requests and limits they get"),
     "quota": (f"{_HERE}.quota", "Show what quotas limit, what is used and what still fits"),
 }
@@ -30,10 +30,9 @@ _REST = {
     "check": (f"{_HERE}.check", "Find what is wrong or about to be, and what to do"),
     "timeline": (f"{_HERE}.timeline", "Show what decided about pods, and when, the newest first"),
     "simulate": (f"{_HERE}.simulate", "Show what a change would do, and which workloads it would hurt"),
-    "migrate": (f"{_HERE}.migrate", "Turn a Tenant's quotas into resource pools and claims"),
     "diff": (f"{_HERE}.diff", "Compare what is written with what the API server stores"),
     "qos": (f"{_HERE}.qos", "Show QoS classes, what decides them, and cgroups"),
-    "tui": (f"{_HERE}.tui", "Look around on full screen: namespaces, pods, quotas, and why"),
+    "tui": (f"{_HERE}.tui", "Browse on full screen: namespaces, pods, quotas, and why"),
     "snapshot": (f"{_HERE}.snapshot", "Save what the other commands read to a file"),
     "fleet": (f"{_HERE}.fleet", "Ask many clusters or snapshots at once, one table"),
     "mcp": (f"{_HERE}.mcp", "Answer agents over the Model Context Protocol"),

@@ -23,16 +23,17 @@ from kubectl_kres.cli.args.target_version import ServerOf, server_from_flags
 from kubectl_kres.cli.output.exit_codes import lines, may_i, print_stderr, worst_code
 from kubectl_kres.cli.output.printer import DOCUMENTS, print_lines, qualified_name, same_terminal, wants_color, width
 from kubectl_kres.cli.select.workloads import Selection, select_subjects
-from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time, open_source
+from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
+from kubectl_kres.cli.source.open_source import open_source
 from kubectl_kres.errors import ClusterError, Exit, Forbidden, InputError, InputErrors, KresError, NotFound
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject
+from kubectl_kres.reports.common.unread import Frame, UnreadKind, unread_kinds
 from kubectl_kres.store.store import ReadRequest, Store
 
 if TYPE_CHECKING:
     from kubectl_kres.cli.output.documents import Items
     from kubectl_kres.render.verdict.brief import Brief
-
 
 T = TypeVar("T")
 
@@ -45,7 +46,10 @@ class RunSummary:
     def __init__(self, options: Options, note: Callable[[str], None]) -> None:
         self.note = note
         self.count = 0
-        self.complete = True
+        self._complete = True
+        self._source: ObjectSource | None = None
+        #: Kinds of which it is said elsewhere that they could not be read.
+        self._named_kinds: set[str] = set()
         #: Whether all objects were those of lists.
         self.listed = True
         #: Whether it was said why nothing is there.
@@ -53,6 +57,8 @@ class RunSummary:
         #: What ``--until`` may wait for, and whether all answers have it.
         self.met: dict[str, bool] = {}
         self._options, self._access = options, access_flags(options)
+        context = click.get_current_context(silent=True)
+        self._command = (context.info_name or "") if context is not None else ""
         self._codes: set[int] = set()
         self._failed_reads: dict[tuple[str, str], FailedRead] = {}
         #: What standard output says of what could not be read.
@@ -63,6 +69,26 @@ class RunSummary:
         self.kinds_left_out: tuple[str, ...] = ()
         #: Whether an answer said that the server is older or newer than the rules.
         self._version_assumed = False
+
+    def look_at(self, source: ObjectSource) -> None:
+        """Take what could not be read from a source, whatever the reports say of it."""
+        self._source = source
+
+    @property
+    def unread(self) -> tuple[UnreadKind, ...]:
+        """What was asked of the source and could not be read."""
+        if self._source is None or not self._source.store.failures():
+            return ()
+        return unread_kinds(self._source.store, self._command)
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is missing that the answers need."""
+        return self._complete and not any(item.required for item in self.unread)
+
+    @complete.setter
+    def complete(self, value: bool) -> None:
+        self._complete = value
 
     @property
     def no_answers(self) -> bool:
@@ -109,7 +135,9 @@ class RunSummary:
 
     def note_printed(self, failed_reads: Iterable[FailedRead]) -> None:
         """Note failed reads that standard output reports already; on the same terminal they are not repeated."""
-        self._printed_messages.update(failed_read.message for failed_read in failed_reads)
+        for failed_read in failed_reads:
+            self._printed_messages.add(failed_read.message)
+            self._named_kinds.add(failed_read.kind)
 
     def note_condition(self, word: str, yes: bool, *, complete: bool = True) -> None:  # noqa: FBT001, the word is its name
         """Note whether an answer meets a condition of ``--until``. An answer that is not ``complete`` does not."""
@@ -121,6 +149,7 @@ class RunSummary:
         self.complete = self.complete and complete
         for item in failed_reads:
             if item.required:
+                self._named_kinds.add(item.kind)
                 self._failed_reads.setdefault((item.kind, item.message), item)
 
     def answer_each(self, subjects: Iterable[Subject], make: Callable[[Subject], T]) -> Iterator[tuple[Subject, T]]:
@@ -137,8 +166,8 @@ class RunSummary:
         """Add the objects that are answered for next, and what could not be read for them."""
         for error in value.errors:
             self.add_error(error)
-        self.note_unread(value.unseen, complete=not any(failed_read.required for failed_read in value.unseen))
-        self.note_optional([failed_read for failed_read in value.unseen if not failed_read.required])
+        self.note_unread(value.unread, complete=not any(failed_read.required for failed_read in value.unread))
+        self.note_optional([failed_read for failed_read in value.unread if not failed_read.required])
         self.listed = self.listed and value.listed
         self.kinds_left_out += value.left_out
         if value.reason:
@@ -148,16 +177,18 @@ class RunSummary:
     def note_optional(self, missed: Sequence[FailedRead]) -> None:
         """Report in one line what could not be read and only adds to the answer."""
         if missed:
-            kinds = " and ".join(dict.fromkeys(f"{failed_read.kind} objects" for failed_read in missed))
-            self.note(f"The answer is given without {kinds}, if there are any: {missed[0].message or missed[0].state}")
+            self._named_kinds.update(failed_read.kind for failed_read in missed)
+            kinds = list(dict.fromkeys(failed_read.kind for failed_read in missed))
+            denied = len(kinds) > 1 and all(failed_read.state == "denied" for failed_read in missed)
+            reason = "no permission" if denied else missed[0].message or missed[0].state
+            self.note(f"not checked ({reason}): {', '.join(kinds)}")
 
     def code(self, source: ObjectSource) -> int:
         """Report what is left to report, and return the exit code of the run."""
+        self.look_at(source)
         for each in source.skipped:
             self.note(f"error: left out, since it cannot be decoded: {each.line}")
-        shown = self._printed_messages if self._printed_messages and same_terminal() else ()
-        for failed_read in self._failed_reads.values():
-            self._note_unseen(failed_read, texts=failed_read.message in shown)
+        self._note_unread_kinds()
         if self._left_out:
             from kubectl_kres.manifests.read import LISTED
 
@@ -171,6 +202,28 @@ class RunSummary:
         if assumed and self.count and not self._version_assumed and self._options.output not in DOCUMENTS:
             self.note(f"assumed: {assumed}")
         return worst_code(self._codes)
+
+    def _note_unread_kinds(self) -> None:
+        """Report what could not be read: one kind in the server's words, several in one line."""
+        shown = self._printed_messages if self._printed_messages and same_terminal() else ()
+        unnamed = [] if self.no_answers else [item for item in self.unread if item.kind not in self._named_kinds]
+        denied = [item for item in self._failed_reads.values() if item.state == "denied"]
+        several = len({item.kind for item in denied}) > 1
+        for failed_read in self._failed_reads.values():
+            if not (several and failed_read.state == "denied"):
+                self._note_unseen(failed_read, texts=failed_read.message in shown)
+        if several:
+            told = [item for item in denied if item.message not in shown]
+            unnamed = [*(UnreadKind(item.kind, item.state) for item in told), *unnamed]
+        if unnamed:
+            from kubectl_kres.render.text.unread import unread_lines
+
+            for line in unread_lines(unnamed):
+                self.note(line)
+        if several:
+            spaces = {item.namespace for item in denied if item.namespace}
+            where = f" -n {spaces.pop()}" if len(spaces) == 1 else ""
+            self.note(f"Check with: {' '.join(filter(None, ('kubectl auth can-i --list', self._access)))}{where}")
 
     def _note_nothing(self, source: ObjectSource) -> None:
         """Report that there is nothing to answer for. A namespace that does not exist is an error."""
@@ -413,6 +466,7 @@ def answer(options: Options, query: Query) -> int:
     run_summary = RunSummary(options, print_stderr)
     # What answers leave behind holds no cycles worth looking for.
     with gc_disabled(), _document(options.output) as document, open_source(options, query.unread) as (source, inputs):
+        run_summary.look_at(source)
         answers = page.run(context, source, inputs, run_summary)
         if document is None:
             notes: list[Any] = []
@@ -426,7 +480,7 @@ def answer(options: Options, query: Query) -> int:
                 document.add(report)
             if not run_summary.no_answers:
                 origin = source.store.origin
-                document.write(page.kind, origin, complete=run_summary.complete, kube_version=options.kube_version)
+                document.write(page.kind, origin, frame_of(run_summary), kube_version=options.kube_version)
         return run_summary.code(source)
 
 
@@ -434,6 +488,11 @@ def _note_each(answers: Iterable[ObjectAnswer], notes: list[Any]) -> Iterator[Ob
     for each in answers:
         notes += notes_of((each,))
         yield each
+
+
+def frame_of(run_summary: RunSummary) -> Frame:
+    """Return whether all that the answers need was read, and what could not be."""
+    return Frame(run_summary.complete, run_summary.unread)
 
 
 def reports_of(answers: Iterable[ObjectAnswer]) -> Iterator[Any]:

@@ -1,6 +1,5 @@
-"""The steps of a change, in the order in which they were given on the command line.
-
-The kinds of objects that admission policies take parameters from, of which only the server knows more.
+"""The steps of a change, in the order in which they were given on the command line, and the kinds that policies take
+parameters from.
 """
 
 from __future__ import annotations
@@ -25,13 +24,22 @@ from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod_places import is_followed, unique_kind_name
 from kubectl_kres.model.workload import template_in
+from kubectl_kres.model.workload_kinds import SCALED
 from kubectl_kres.reports.changes.combined_answer import Files, steps_of
-from kubectl_kres.reports.changes.given_steps import FIRST, GivenStep, is_helm_test, policies_of
-from kubectl_kres.simulate.change import SCALED, Apply, Delete, Evict, Patch, ScaleStep, key_of_step, strategic_merge
-from kubectl_kres.simulate.cluster import PlacedStep
+from kubectl_kres.reports.changes.given_steps import GivenStep, application_order, is_helm_test, policies_of
+from kubectl_kres.simulate.change import (
+    Apply,
+    Delete,
+    Evict,
+    Patch,
+    PlacedStep,
+    ScaleStep,
+    key_of_step,
+    strategic_merge,
+)
 from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.simulate.plugins import Parameters, parameters_of
-from kubectl_kres.simulate.state import AUTOSCALER
+from kubectl_kres.simulate.system import evicting_kinds
 from kubectl_kres.store.store import Store
 
 _RELEASE = {"metadata": {"annotations": {"projectcapsule.dev/release": "true"}}}
@@ -52,12 +60,12 @@ def sort_by_kind(manifests: Iterable[Manifest]) -> list[Manifest]:
     follows the quotas, which may count it, and stands before all that is created next.
     """
     all_manifests = list(manifests)
-    order = {kind: index for index, kind in enumerate(FIRST)}
+    order = {kind: index for index, kind in enumerate(application_order())}
     parameters = dict.fromkeys(
         ("ConfigMap", *parameters_of(item.raw for item in all_manifests).versions), order["LimitRange"]
     )
     order = {**parameters, **order}
-    return sorted(all_manifests, key=lambda manifest: order.get(unique_kind_name(manifest.raw), len(FIRST)))
+    return sorted(all_manifests, key=lambda manifest: order.get(unique_kind_name(manifest.raw), len(order)))
 
 
 def given_steps(
@@ -67,7 +75,7 @@ def given_steps(
     all_wanted: list[GivenStep] = []
     for field, value in flags_given:
         if field == "filenames":
-            all_wanted += _of_files([value], options, stdin)
+            all_wanted += _steps_of_files([value], options, stdin)
         elif field == "delete":
             which, name = _object(value, "--delete", kind)
             all_wanted.append(GivenStep(Delete(which.kind, name, f"--delete {value}"), which, "", f"--delete {value}"))
@@ -84,7 +92,7 @@ def given_steps(
     return all_wanted
 
 
-def _of_files(paths: Sequence[str], options: Options, stdin: Any) -> Iterator[GivenStep]:
+def _steps_of_files(paths: Sequence[str], options: Options, stdin: Any) -> Iterator[GivenStep]:
     notes: list[InputError] = []
     manifests = sort_by_kind(read(paths, recursive=options.recursive, stdin=stdin, notes=notes))
     for note in notes[:LISTED]:
@@ -138,7 +146,7 @@ def _release(value: str, kind: Callable[[str], Kind]) -> GivenStep:
 def _evict(value: str, kind: Callable[[str], Kind]) -> GivenStep:
     label = f"--evict {value}"
     which, name = _object(value if "/" in value else f"vpa/{value}", "--evict", kind)
-    if which.kind != AUTOSCALER:
+    if which.kind not in evicting_kinds():
         raise UsageError(f"{label}: only the pods of vertical autoscalers are evicted by an updater, as vpa/web")
     return GivenStep(Evict(which.kind, name, label), which, "", label)
 
@@ -343,7 +351,7 @@ def _objects(inputs: Input, counted: Collection[ObjectRef]) -> Iterator[tuple[An
     for manifest, line in zip(manifests, first_lines(manifests), strict=True):
         kind = kind_of(manifest)
         space = manifest.namespace or inputs.namespace
-        known = (kind is not None and manifest.kind in FIRST) or is_followed(manifest.raw)
+        known = (kind is not None and manifest.kind in application_order()) or is_followed(manifest.raw)
         known = known or ObjectRef(manifest.kind, manifest.ref.name, space) in counted
         if known and manifest.metadata.get("name") and _fits(manifest, kind) and not is_helm_test(manifest.raw):
             raw = {**manifest.raw, "kind": unique_kind_name(manifest.raw)}

@@ -24,7 +24,8 @@ class CliSystem(NamedTuple):
     ``aliases``: other names of theirs. ``explainer``: module and class of its ``cli.run.explainer.Explainer``.
 
     ``flag_types``: flags whose values name objects, with the type. ``answers``: commands to module and type of their
-    answer and the kind of the document, for schemas; ``explanations``: types of explanations of its own.
+    answer and the kind of the document, for schemas; ``explanations``: types of explanations of its own; ``parts``: of
+    its parts in answers of others, each a ``reports.common.system_parts.SystemPart``.
     ``fleet``: those of its commands that answer about many clusters.
     """
 
@@ -35,6 +36,7 @@ class CliSystem(NamedTuple):
     flag_types: Mapping[str, str] = {}
     answers: Mapping[str, tuple[str, str, str]] = {}
     explanations: tuple[tuple[str, str], ...] = ()
+    parts: tuple[tuple[str, str], ...] = ()
     fleet: Mapping[str, FleetReport] = {}
 
 

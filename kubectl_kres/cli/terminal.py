@@ -1,8 +1,5 @@
-"""The live cluster that the terminal interface reads.
-
-A snapshot or the bundled example for the terminal interface.
-
-A folder of snapshots for the terminal interface: one session for each moment, the newest first.
+"""What the terminal interface reads: a live cluster, a snapshot or the example, or a folder of snapshots with a session
+a moment.
 """
 
 from __future__ import annotations
@@ -26,7 +23,8 @@ from kubectl_kres.cluster.read import fill_store
 from kubectl_kres.cluster.transport.parallel import start
 from kubectl_kres.cluster.watch.feed import Feed
 from kubectl_kres.errors import ConfigError, UsageError
-from kubectl_kres.model.kinds import BOUND_PODS, Kind
+from kubectl_kres.model.kinds import Kind
+from kubectl_kres.model.objects import BOUND_PODS
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.snapshot.read import SnapshotFolder, list_snapshots
 from kubectl_kres.store.store import Origin, Store

@@ -1,7 +1,4 @@
-"""The loop of ``-w``: answers again when something changed, and prints the reports that are other ones.
-
-A live cluster as a source that stays as the cluster is.
-"""
+"""The loop of ``-w`` over a source that stays as the cluster is: it prints reports that are other ones than before."""
 
 from __future__ import annotations
 
@@ -26,6 +23,7 @@ from kubectl_kres.cli.run_loop import (
     RunContext,
     RunSummary,
     draw_answers,
+    frame_of,
     notes_of,
     prepare_run,
     reports_of,
@@ -43,7 +41,7 @@ from kubectl_kres.model.kinds import is_view, named_kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import sanitize_text, truncate_text
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.parts import comparable_value
+from kubectl_kres.reports.common.record import comparable_value
 from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.store.store import Changes, LeftOut, ReadRequest
 
@@ -287,8 +285,7 @@ class _Loop:
                     for report in reports_of(answers):
                         items.add(report)
                     origin, asked = self._source.store.origin, self._options.kube_version
-                    complete = value.run_summary.complete
-                    items.write(value.page.kind, origin, complete=complete, kube_version=asked, file=out)
+                    items.write(value.page.kind, origin, frame_of(value.run_summary), kube_version=asked, file=out)
             return out.getvalue()
         drawn = [line for lines in draw_answers(value.page, answers) for line in lines]
         return "".join(f"{line}\n" for line in (*drawn, *value.closing))
@@ -314,6 +311,7 @@ class _Loop:
         """Return one pass over the objects. Raises ClusterError if it is the first; later ones note it."""
         notes: list[str] = []
         run_summary, page = RunSummary(self._options, notes.append), self._frame.query.page()
+        run_summary.look_at(self._source)
         try:
             answers = tuple(page.run(self._frame, self._source, self._inputs, run_summary))
             closing = (

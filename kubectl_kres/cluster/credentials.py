@@ -1,9 +1,4 @@
-"""Credentials: a kubeconfig's user turned into a header and a client certificate.
-
-Acting as somebody else: the headers that ask the server for it.
-
-Who we are, kept up to date: token files are read again, credential plugins run again when what they gave is over.
-"""
+"""Credentials: a kubeconfig's user as header and client certificate, as somebody else if asked for, kept up to date."""
 
 from __future__ import annotations
 

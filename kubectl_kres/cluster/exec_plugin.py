@@ -1,6 +1,5 @@
-"""Credential plugins: runs the command that a kubeconfig's user names and reads what it prints.
-
-A credential plugin as a process: what it prints, no more than credentials can be, in no more time than is given.
+"""Credential plugins: the command that a kubeconfig's user names as a process, and what it prints, within limits of
+time and size.
 """
 
 from __future__ import annotations
@@ -153,10 +152,10 @@ def _find_executable(command: str) -> str | None:
     """Return the program of a command, on our own PATH, never in the folder that we stand in. Source: Go
     exec.LookPath.
     """
-    text = shutil.which(command)
-    if text and not {"/", os.sep} & set(command) and not Path(text).is_absolute():
+    path = shutil.which(command)
+    if path and not {"/", os.sep} & set(command) and not Path(path).is_absolute():
         return None
-    return text
+    return path
 
 
 def _interactive(plugin: Exec, user: str) -> bool:

@@ -1,7 +1,4 @@
-"""Types of YAML scalars as kubectl reads them: YAML 1.1 as go-yaml v2 resolves it, then JSON.
-
-Numbers as kubectl sends them after Go has decoded and printed them.
-"""
+"""YAML scalars as kubectl sends them: typed by YAML 1.1 as go-yaml v2 has it, and numbers as Go prints them."""
 
 from __future__ import annotations
 

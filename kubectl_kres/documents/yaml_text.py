@@ -1,7 +1,4 @@
-"""YAML text cut into documents, the value of a document, and the place of each value in it.
-
-The value of a YAML document, built from the parser's events without recursion.
-"""
+"""YAML text as documents: their values, built without recursion, and the place of each value in the text."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
+from kubectl_kres.cluster.kubeconfig import files
 from kubectl_kres.cluster.kubeconfig.files import MergedKubeconfig
 from kubectl_kres.errors import UsageError
 from kubectl_kres.snapshot import read
@@ -136,6 +137,4 @@ def stamp(cluster: FleetCluster) -> str:
 
 def read_contexts(patterns: Iterable[str], kubeconfig: str, environ: Mapping[str, str]) -> tuple[FleetCluster, ...]:
     """``contexts`` of the kubeconfig that flag and environment name. Raises ConfigError, UsageError."""
-    from kubectl_kres.cluster.kubeconfig import files  # noqa: PLC0415, workers on snapshots need none
-
     return contexts(patterns, files.read(files.paths(kubeconfig, environ)))

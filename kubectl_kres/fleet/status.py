@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from kubectl_kres import errors
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.parts import Record
+from kubectl_kres.reports.common.record import Record
 
 FleetState = Literal[
     "lost",
@@ -48,7 +48,7 @@ _STATE_OF: Final[tuple[tuple[type[errors.KresError], FleetState], ...]] = (
 class ClusterStatus(Record, frozen=True):
     """One cluster and what the report says of it as a whole; ``file`` holds its ``rows``, if files are asked for.
 
-    ``source``: the snapshot's file or the kubeconfig's context. ``also``: other contexts of the same cluster, which
+    ``source``: the snapshot's file or the kubeconfig's context. ``aliases``: other contexts of the same cluster, which
     are not counted again. ``message``: the error's own words. ``ended``: how its worker ended: an exit code, or
     negative the number of a signal. ``seconds``: the time that it was given.
 
@@ -64,7 +64,7 @@ class ClusterStatus(Record, frozen=True):
     server: str = ""
     server_version: str = ""
     time: str = ""
-    also: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
     message: str = ""
     hint: str = ""
     ended: int | None = None
@@ -136,7 +136,7 @@ def encode(value: Struct) -> bytes:
     """Return one line, with its line feed. A path may hold any bytes."""
     try:
         return _ENCODER.encode(value) + b"\n"
-    except UnicodeEncodeError:
+    except (UnicodeEncodeError, OverflowError):
         return json.dumps(msgspec.to_builtins(value)).encode() + b"\n"
 
 

@@ -26,7 +26,7 @@ class CheckRow(FleetRow, frozen=True):
     name: str
     field: str
     message: str
-    remedy: str
+    fix: str
     ignored: str
 
 
@@ -59,7 +59,7 @@ class CheckSummary:
             ref.name,
             report.field,
             report.message,
-            report.remedy,
+            report.fix,
             report.ignored,
         )
 
@@ -102,7 +102,7 @@ class OverviewRow(FleetRow, frozen=True):
     area: str
     kind: str
     total: int | None
-    word: str
+    state: str
     parts: int
     severity: str
     unread: str
@@ -128,7 +128,7 @@ class OverviewSummary:
             first = report.problems[0]
             self._worst_row = (first.area, first.state, first.subject.namespace, first.subject.name)
         for area in report.areas:
-            for word, parts, severity in [(part.word, part.count, part.severity) for part in area.parts] or [
+            for word, parts, severity in [(part.state, part.count, part.severity) for part in area.parts] or [
                 ("", 0, "")
             ]:
                 yield OverviewRow(
@@ -194,7 +194,7 @@ class QuotaSummary:
             self._count(report, use)
             hard, unit = parse_cell_amount(use.name, parse(use.hard))
             used, left = (
-                None if text is None else parse_cell_amount(use.name, parse(text))[0] for text in (use.used, use.left)
+                None if text is None else parse_cell_amount(use.name, parse(text))[0] for text in (use.used, use.free)
             )
             yield QuotaRow(
                 self._cluster,
@@ -207,7 +207,7 @@ class QuotaSummary:
                 hard,
                 use.used,
                 used,
-                use.left,
+                use.free,
                 left,
                 use.percent,
                 use.is_exceeded,

@@ -1,7 +1,4 @@
-"""The task of a worker and its answer for one cluster; both are lines of JSON.
-
-The other end of the supervisor: a process that answers one task after the other until its input ends.
-"""
+"""The lines of JSON between a supervisor and its workers: task and answer, and the process at the other end."""
 
 from __future__ import annotations
 

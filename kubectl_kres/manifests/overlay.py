@@ -19,6 +19,7 @@ from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.pod_places import parts_of, unique_kind_name
 from kubectl_kres.model.quota_objects import CountedObject
 from kubectl_kres.model.workload import Workload, template_in
+from kubectl_kres.model.workload_kinds import WORKLOADS
 from kubectl_kres.store.store import Store
 
 #: Kinds of every cluster that quotas merely count.
@@ -26,7 +27,7 @@ _PLAIN = frozenset({"ConfigMap", "Secret", "ServiceAccount"})
 #: Kinds of which quotas count more than the number.
 _MEASURED = frozenset({"PersistentVolumeClaim", "Service", "ResourceClaim"})
 #: What makes pods, and so is evaluated by policy instead of being policy.
-MAKES_PODS = frozenset({"Pod", *kinds.WORKLOADS}).union(*(system.makes_pods for system in systems()))
+MAKES_PODS = frozenset({"Pod", *WORKLOADS}).union(*(system.makes_pods for system in systems()))
 
 
 def overlay(

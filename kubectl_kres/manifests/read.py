@@ -1,7 +1,4 @@
-"""The objects that ``-f`` names, in order.
-
-The arguments of ``-f``: which files they name, and the text of each.
-"""
+"""What ``-f`` names: the files, the text of each, and the objects in it, in order."""
 
 from __future__ import annotations
 

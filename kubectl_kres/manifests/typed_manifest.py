@@ -1,6 +1,5 @@
-"""A manifest as the struct of its kind, with the wrong field named where it does not fit.
-
-What a system adds to the reading of manifests: other versions of its kinds, and what its webhooks would say.
+"""A manifest as the struct of its kind, with the wrong field named where it does not fit, and what a system adds to
+that.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The tools: what they are for, what they take, and their answers. Nothing here knows the protocol.
-
-Answers cut to a size that an agent can afford to read; what was left out is named.
+"""The tools for agents: what they are for, what they take, and answers cut to what an agent can afford. The protocol is
+not known here.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ _AROUND = 192
 _ALWAYS = ("journal", "steps", "edits", "locate")
 #: Left out where an answer is too long, one after the other.
 _LATER = (
-    *("totals", "demands", "overhead", "facts", "seen", "assumptions", "warnings", "qosAlternatives", "ways", "shares"),
-    *("causes", "others", "findings", "tekton", "pools", "quotas", "containers", "unseen"),
+    *("totals", "demands", "overhead", "facts", "assumptions", "warnings", "qosAlternatives", "shares"),
+    *("causes", "others", "findings", "tekton", "pools", "quotas", "containers", "unread"),
 )
 #: Longer texts and lists are cut, if that is what it takes.
 _TEXT, _ITEMS = 400, 5
@@ -243,7 +242,7 @@ def _build_refused(answer: api.Answer[Any]) -> dict[str, Any]:
         "subject": result["subject"],
         "outcome": verdict.get("outcome", ""),
         "message": verdict.get("message", ""),
-        "remedies": [{key: value for key, value in remedy.items() if value} for remedy in result.get("remedies", ())],
+        "fixes": [{key: value for key, value in fix.items() if value} for fix in result.get("fixes", ())],
     }
 
 
@@ -255,7 +254,7 @@ def _list_full_uses(quota: dict[str, Any]) -> Iterable[dict[str, Any]]:
 
 def _build_waiting_claim(answer: api.Answer[Any]) -> dict[str, Any]:
     result = answer.to_dict()
-    return {key: result[key] for key in ("subject", "state", "pool", "asks", "amounts", "place") if key in result}
+    return {key: result[key] for key in ("subject", "state", "pool", "requested", "amounts", "queue") if key in result}
 
 
 TOOLS = (

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from kubectl_kres import __version__
 from kubectl_kres.model import kinds
+from kubectl_kres.model.objects import BOUND_PODS
 from kubectl_kres.model.pod import ManagedPod
 from kubectl_kres.store.store import Coverage, ReadRequest, Store
 
@@ -108,7 +109,7 @@ def page_decoder(kind: str, *, managed: bool) -> msgspec.json.Decoder[SnapshotPa
         known_kind = kinds.BY_KIND[kind]
     except KeyError:
         return None
-    if known_kind.kind == kinds.BOUND_PODS:
+    if known_kind.kind == BOUND_PODS:
         from kubectl_kres.scheduling.node_info import PlacedPod  # noqa: PLC0415 - only a pod that waits for a node needs it
 
         return msgspec.json.Decoder(SnapshotPage[PlacedPod])

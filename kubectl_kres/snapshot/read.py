@@ -1,8 +1,5 @@
-"""A snapshot to a store, or page by page.
-
-The snapshot that comes with the program, for a first look without a cluster.
-
-A folder of snapshots: which there are, and those of one cluster in the order in which they were taken.
+"""Snapshots as stores: a file, page by page where it is large, the example of the program, or a folder in the order of
+time.
 """
 
 from __future__ import annotations
@@ -23,8 +20,8 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.errors import NewerSnapshot, SnapshotError, UsageError
-from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, is_view, write_kind
-from kubectl_kres.model.objects import ObjectRef, has_amounts, unreadable
+from kubectl_kres.model.kinds import BY_KIND, is_view, write_kind
+from kubectl_kres.model.objects import BOUND_PODS, ObjectRef, is_checked, unreadable
 from kubectl_kres.snapshot import format
 from kubectl_kres.store.store import READ, Kept, LeftOut, Origin, ReadRequest, Store, partly_read
 
@@ -145,7 +142,7 @@ def _store(
 
 def readable(kind: str, items: list[Any], left_out: list[LeftOut]) -> list[Any]:
     """Return the objects whose quantities can be read; ``left_out`` takes the others."""
-    if not items or not has_amounts(type(items[0])):
+    if not items or not is_checked(type(items[0])):
         return items
     faults = {index: fault for index, item in enumerate(items) if (fault := unreadable(item))}
     for index, fault in faults.items():

@@ -1,11 +1,12 @@
-"""Redaction: the fields of an object that go into a snapshot.
+"""Redaction: the fields of an object that go into a snapshot, field managers among them.
 
 Of metadata: annotations that answers need, managers of resource fields. Of a pod that is read in detail: what decides,
 not what names images, paths and ports. The rest needs no redaction: the structs of ``model/`` have no field for values
-of environment variables, data of Secrets and ConfigMaps, arguments and the like. Tekton's do: ``quiet`` takes them out.
+of environment variables, data of Secrets and ConfigMaps, arguments and the like. Those of a system may have: it takes
+them out itself.
 
-Field managers of objects that go into a snapshot: their trees are two thirds of what a server sends, and hardly any
-of them is kept. They are read as text, and decoded where something in it may be kept.
+Trees of field managers are two thirds of what a server sends, and hardly any of them is kept: they are read as text,
+and decoded where something in it may be kept.
 """
 
 from __future__ import annotations
@@ -118,6 +119,7 @@ _SYSCTL = re.compile(r"(kernel|net|fs|user|vm)[./]")
 ANNOTATIONS = frozenset(
     {
         "deployment.kubernetes.io/revision",
+        "kueue.x-k8s.io/pod-group-total-count",
         "kubectl.kubernetes.io/restartedAt",
         "kubernetes.io/limit-ranger",
         objects.RELEASE,

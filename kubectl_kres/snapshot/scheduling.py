@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_kres.model import scheduling
-from kubectl_kres.model.kinds import BOUND_PODS
+from kubectl_kres.model.objects import BOUND_PODS
 from kubectl_kres.model.pod import SCHEDULED
 from kubectl_kres.model.scheduling import (
     DiskVolume,
@@ -27,6 +27,7 @@ from kubectl_kres.model.scheduling import (
     SchedulingVolume,
 )
 from kubectl_kres.model.scheduling_views import ScheduledTemplate, ScheduledWorkload, ScheduledWorkloadSpec
+from kubectl_kres.model.workload_kinds import PLACED
 from kubectl_kres.scheduling import node_info
 from kubectl_kres.store.store import ReadRequest
 
@@ -34,8 +35,7 @@ from kubectl_kres.store.store import ReadRequest
 BESIDE = {
     "Node": scheduling.NODES,
     "Pod": scheduling.POD,
-    **{kind: scheduling.view_of(kind) for kind in ("Deployment", "StatefulSet", "Job", "CronJob")},
-    "ReplicationController": scheduling.view_of("ReplicationController"),
+    **{kind: scheduling.view_of(kind) for kind in PLACED},
 }
 
 #: Annotations of claims that the filters look at.
@@ -56,7 +56,7 @@ def find_views(kind: str, items: Sequence[Any], *, everywhere: bool) -> Iterator
     Pods on nodes are kept only then: those of one namespace do not say what is free.
     """
     if kind != "Pod":
-        yield BESIDE[kind], list(items)
+        yield BESIDE[kind], [item for item in items if not _is_outdated(item)]
         return
     yield scheduling.POD, [pod for pod in items if _is_unschedulable(pod)]
     if everywhere:
@@ -78,6 +78,11 @@ def asks_more(pod: SchedulingPod) -> bool:
     containers = (*(pod.spec.containers or ()), *(pod.spec.init_containers or ()))
     requests = (name for each in containers if each.resources for name in each.resources.requests or ())
     return bool(pod.spec.volumes or pod.spec.resource_claims) or any("/" in name for name in requests)
+
+
+def _is_outdated(item: Any) -> bool:
+    """Return whether it is a ReplicaSet that a Deployment keeps of an older template: there are many of these."""
+    return isinstance(item, ScheduledWorkload) and item.spec.replicas == 0 and bool(item.metadata.owner_references)
 
 
 def _is_unschedulable(pod: SchedulingPod) -> bool:
@@ -115,7 +120,8 @@ def redact_view(item: Any) -> Any:
         case SchedulingPod():
             return _reduce_waiting_pod(item)
         case ScheduledWorkload():
-            return replace(item, metadata=replace(item.metadata, resource_version=""), spec=_workload(item.spec))
+            metadata = replace(item.metadata, resource_version="", owner_references=None)
+            return replace(item, metadata=metadata, spec=_workload(item.spec))
         case PersistentVolume():
             csi = item.spec.csi
             spec = (
@@ -139,9 +145,9 @@ def _workload(spec: ScheduledWorkloadSpec) -> ScheduledWorkloadSpec:
     """Return where the template is; of claim templates that there are some."""
     job = spec.job_template
     return ScheduledWorkloadSpec(
-        _template(spec.template),
-        replace(job, spec=replace(job.spec, template=_template(job.spec.template))) if job is not None else None,
-        spec.volume_claim_templates and ({},) * len(spec.volume_claim_templates),
+        template=_template(spec.template),
+        job_template=job and replace(job, spec=replace(job.spec, template=_template(job.spec.template))),
+        volume_claim_templates=spec.volume_claim_templates and ({},) * len(spec.volume_claim_templates),
     )
 
 

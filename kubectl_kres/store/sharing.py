@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from sys import intern
 from typing import Any, NamedTuple
 
-import msgspec
 from msgspec.structs import force_setattr
 
 from kubectl_kres.model import pod
+from kubectl_kres.model.content_key import content_key
 from kubectl_kres.model.objects import Condition, Metadata, OwnerReference
 from kubectl_kres.model.workload import WorkloadSpec
 
@@ -80,7 +80,6 @@ class Sharing:
 
     def __init__(self) -> None:
         self._texts, self._parts = _Recent(), _Recent()
-        self._encode = msgspec.json.Encoder().encode
 
     def share(self, item: Any) -> None:
         """Put parts of earlier objects in the place of equal ones. Nothing else can tell the difference.
@@ -106,7 +105,7 @@ class Sharing:
                 continue
             # A container of a pod can look like one of a template, of which more is known.
             what = type(part[0]).__name__ if isinstance(part, tuple) and part else ""
-            kept = self._parts.remember(self._encode((name, what, part)), part)
+            kept = self._parts.remember(content_key((name, what, part)), part)
             if kept is part:
                 self._share_parts(part)
             else:

@@ -5,13 +5,15 @@ A ``ReadRequest`` says what an answer needs, and ``Changes`` what became of a st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Literal, Protocol
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, Protocol, TypeVar
 
 from msgspec import Struct
 
 from kubectl_kres.errors import ClusterError, Forbidden, StatusError
 from kubectl_kres.model.objects import ObjectRef
+
+T = TypeVar("T")
 
 ReadState = Literal["read", "denied", "absent", "failed", "unread"]
 
@@ -135,6 +137,15 @@ _OWN = frozenset({"ResourcePoolClaim"})
 Kept = Mapping[str, Callable[[Any], Any]]
 
 
+class _Memo:
+    """What was made of a store. ``now``: how often it had changed when that was last known to be right."""
+
+    __slots__ = ("beside", "now", "revision", "value")
+
+    def __init__(self, now: tuple[int, int], revision: tuple[int, ...], beside: object, value: Any) -> None:
+        self.now, self.revision, self.beside, self.value = now, revision, beside, value
+
+
 class Store:
     """The objects of one moment. An object added twice replaces the first one.
 
@@ -151,6 +162,10 @@ class Store:
         self.beneath: dict[ObjectRef, Any] = {}
         self._objects: dict[str, dict[str, dict[str, Any]]] = {}
         self._coverage: dict[ReadRequest, Coverage] = {}
+        #: What was denied or failed, also once the objects of its kind were dropped to make room.
+        self._failures: dict[ReadRequest, Coverage] = {}
+        #: Kinds that an answer asked of a snapshot or of files, which hold what others ask, too.
+        self.asked: set[str] = set()
         #: The same needs by what they name: a list of thousands of objects asks for the coverage of each.
         self._by_place: dict[tuple[str, str, str], dict[ReadRequest, None]] = {}
         self._revisions: dict[str, int] = {}
@@ -160,6 +175,27 @@ class Store:
         self.lean: dict[str, Callable[[Any], Any]] = {}
         #: By kind what reads the objects that are there and were not asked for yet. That they are there is covered.
         self.deferred: dict[str, Callable[[], Iterable[Any]]] = {}
+        self._memos: dict[Hashable, _Memo] = {}
+
+    def memo(self, key: Hashable, kinds: Sequence[str] | None, beside: object, make: Callable[[], T]) -> T:
+        """Return what ``make`` makes of the store, remembered under ``key`` for as long as it would be the same.
+
+        It is made again where objects of ``kinds``, what is known of them, or the files have changed (``kinds`` None:
+        where anything has), or where ``beside`` is not what it was: all else that decides.
+        """
+        now = self.changes, len(self.files)
+        last = self._memos.get(key)
+        if last is not None and last.beside == beside:
+            same = last.now == now
+            if not same and kinds is not None and last.now[1] == now[1] and last.revision == self.revision(*kinds):
+                last.now, same = now, True
+            if same:
+                remembered: T = last.value
+                return remembered
+        revision = self.revision(*kinds or ())
+        value = make()
+        self._memos[key] = _Memo(now, revision, beside, value)
+        return value
 
     def copied(self) -> Store:
         """Return another store with the same objects; what is put into one of them is not in the other."""
@@ -170,6 +206,7 @@ class Store:
                           for kind, spaces in self._objects.items()}  # fmt: skip
         for read, coverage in self._coverage.items():
             other.cover(read, coverage)
+        other._failures = dict(self._failures)
         return other
 
     def revision(self, *kinds: str) -> tuple[int, ...]:
@@ -278,12 +315,17 @@ class Store:
     def cover(self, read: ReadRequest, coverage: Coverage) -> None:
         self._increase_revision(read.kind)
         self._coverage[read] = coverage
+        if coverage.state in {"denied", "failed"}:
+            self._failures[read] = coverage
+        elif self._failures:
+            self._failures.pop(read, None)
         self._by_place.setdefault((read.kind, read.namespace, read.name), {})[read] = None
 
     def uncover(self, read: ReadRequest) -> None:
         """Forget how reading ``read`` went."""
         self._increase_revision(read.kind)
         self._coverage.pop(read, None)
+        self._failures.pop(read, None)
         self._by_place.get((read.kind, read.namespace, read.name), {}).pop(read, None)
 
     def covered(self, read: ReadRequest) -> Coverage:
@@ -319,6 +361,10 @@ class Store:
     def gaps(self) -> dict[ReadRequest, Coverage]:
         """Return what was asked for and is not known, in the order of asking."""
         return {read: coverage for read, coverage in self._coverage.items() if not coverage.is_known}
+
+    def failures(self) -> dict[ReadRequest, Coverage]:
+        """Return what was denied or failed and not read since, in the order of asking."""
+        return dict(self._failures)
 
     def reads_of_kind(self, kind: str) -> Iterator[ReadRequest]:
         """The reads of a kind that were tried."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import ClassVar
 
 from textual import events
-from textual.command import CommandPalette, Provider
+from textual.command import Provider
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.timer import Timer
@@ -27,7 +27,7 @@ from kubectl_kres.tui.location import HOME, History, Location, Trail
 from kubectl_kres.tui.screens.jump import JumpScreen, JumpTarget, targets
 from kubectl_kres.tui.screens.pane import Copy, FrameChanged, OpenPlace, Pane, StatusRemark
 from kubectl_kres.tui.screens.screen_factory import create_pane, users_location
-from kubectl_kres.tui.session import Session, is_connecting
+from kubectl_kres.tui.session import NAMESPACES, Session, is_connecting
 from kubectl_kres.tui.splash import LEAST
 from kubectl_kres.tui.table.strips import Bar, count_cells, safe_text
 from kubectl_kres.tui.themes import AsciiOnly
@@ -57,8 +57,6 @@ _REMARK, _STUCK = 4.0, 5.0
 _NEWLINE = "ctrl+j"
 #: What asks for help in most programs on full screen, where the settings give it no other meaning.
 _HELP = "f1"
-#: The digits go to namespaces, and commands name them, on every screen.
-_SPACES = ReadRequest("Namespace", required=False)
 
 
 class Kres(WhatIfKeys):
@@ -190,7 +188,7 @@ class Kres(WhatIfKeys):
         panes = [pane for key in trail if (pane := self.panes.get(key)) is not None]
         sought = palette.name_requests(self.session.namespace) if self._searching else ()
         screen_reads = (read for pane in panes for read in pane.reads())
-        read_requests = dict.fromkeys((_SPACES, *screen_reads, *self.tried_requests(), *sought))
+        read_requests = dict.fromkeys((NAMESPACES, *screen_reads, *self.tried_requests(), *sought))
         if read_requests != self.wanted_key:
             self.wanted_key = read_requests
             self.session.request_reads(read_requests)
@@ -246,10 +244,13 @@ class Kres(WhatIfKeys):
         filtered = pane.filter_summary
         crumbs = [*(self._crumb(location) for location in self.history.trail[:-1]), pane.breadcrumb()]
         right: Line = [("warn", f"filter {safe_text(filtered)} ")] if filtered else ()
-        self._bar("crumbs").put(crumb_line(crumbs, width - len(filtered)), right)
         rule = self._bar("status")._fill  # noqa: SLF001, the rule that the line is drawn on
+        # It is the border of what stands first, as the borders of other panes are theirs.
+        main = pane.main_widget
+        fill_tone = "focus" if main is not None and main is self.focused and not main.border_title else "quiet"
+        self._bar("crumbs").put(crumb_line(crumbs, width - len(filtered)), right, fill_tone=fill_tone)
         texts = self._message or pane.status()
-        line: list[tuple[Tone, str]] = [("quiet", rule), ("", " "), *texts, ("", " ")]
+        line: list[tuple[Tone, str]] = [("quiet", rule), ("", " "), *texts]
         self._bar("status").put(line if texts else [("quiet", rule)])
         self._bar("command").put([("quiet", " $ "), ("", pane.command())], [("quiet", "ctrl-y copies ")])
         typing = self.screen_stack[0].has_class("typing")
@@ -337,12 +338,16 @@ class Kres(WhatIfKeys):
         await super().on_event(event)
         self._type_ahead.note_sent(event, target, typing=typing or self.screen is not self.screen_stack[0])
 
+    def on_descendant_focus(self) -> None:
+        """Mark the pane that has the keys."""
+        self.tell()
+
     def action_command_palette(self) -> None:
         """Open the palette; names of kinds that no screen has shown are read while it is open."""
         if not self._searching:
             self._searching = True
             self.request_reads()
-            self.push_screen(CommandPalette(id="--command-palette", placeholder=palette.ASKS))
+            self.push_screen(palette.Palette())
 
     def on_command_palette_closed(self) -> None:
         """What only the palette asked for is read no more, once what was chosen has asked for its own."""
@@ -350,7 +355,7 @@ class Kres(WhatIfKeys):
 
     def _end_search(self) -> None:
         # Another palette may be open already.
-        self._searching = isinstance(self.screen, CommandPalette)
+        self._searching = isinstance(self.screen, palette.Palette)
         self.request_reads()
 
     def action_act(self, action: str) -> None:

@@ -6,11 +6,13 @@ import difflib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.kinds import find as find_kind
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.tui.lists import list_registry
+from kubectl_kres.tui.lists import list_registry, workloads
 from kubectl_kres.tui.lists.list_spec import Listing
 from kubectl_kres.tui.location import HOME, Location, Trail
 from kubectl_kres.tui.screens.screen_factory import has_screen
@@ -19,6 +21,8 @@ from kubectl_kres.tui.session import Session
 _HELP, _KINDS, _OVERVIEW, _QUIT = ("help", "h"), ("kinds", "aliases"), ("overview", "home"), ("q", "quit", "exit")
 _CONTEXT = ("ctx", "context", "contexts")
 _ALL = ("all", "-A")
+#: Names of kinds that kubectl does not have, and hands from k9s do.
+_OF_K9S = {"dp": "deployments", "jo": "jobs"}
 
 
 class CommandTarget(NamedTuple):
@@ -34,7 +38,7 @@ def parse_command(text: str, session: Session) -> CommandTarget:
     """``pods``, ``pods shop``, ``pods /web``, ``po app=web``, ``quota team``, ``deploy/web``, ``ns``, ``q``."""
     word, _, more = text.strip().partition(" ")
     # Once: an alias may go by the name of what it stands for.
-    text = f"{session.setting.aliases.get(word, word)} {more}".strip()
+    text = f"{session.setting.aliases.get(word, _OF_K9S.get(word, word))} {more}".strip()
     texts = _split_words(text)
     if not texts:
         return CommandTarget()
@@ -43,12 +47,15 @@ def parse_command(text: str, session: Session) -> CommandTarget:
         if head in names:
             return CommandTarget(location)
     if head in _QUIT:
-        return CommandTarget(quit=True)
+        return CommandTarget(quit=True) if not rest else CommandTarget(fault=f":{head} takes no words")
     if head in _CONTEXT:
         # Names of contexts may hold slashes and blanks.
         return _context(text.strip()[len(head) :].strip(" /"), session)
     listing = list_registry.find(head) or (list_registry.find_by_start(head) if find_kind(head) is None else None)
     named = "/" in text.split(maxsplit=1)[0]
+    kind = find_kind(head) if listing is None else None
+    if kind is not None and workloads.lists_kind(kind.kind) and not named:
+        return _list_of_kind(kind, head, rest, session)
     return _object(head, rest, session) if listing is None or named else _list(listing, head, rest, session)
 
 
@@ -81,6 +88,18 @@ def _list(listing: Listing, head: str, rest: Sequence[str], session: Session) ->
         return CommandTarget(Location("pods", names[0], filter=filtered))
     namespace = names[0] if names else namespace
     return CommandTarget(Location(listing.id, namespace if listing.scoped else "", filter=filtered))
+
+
+def _list_of_kind(kind: Kind, head: str, rest: Sequence[str], session: Session) -> CommandTarget:
+    """Return the one workload that is named, or all of a kind, of a namespace and filtered if that is said."""
+    target = _object(head, rest, session) if rest and not rest[0].startswith(("/", "-")) else CommandTarget()
+    if target.location is None:
+        target = _list(workloads.LISTING, head, rest, session)
+    location = target.location
+    if location is None or location.view != workloads.LISTING.id:
+        return target
+    more = f".*{location.filter}" if location.filter else ""
+    return CommandTarget(replace(location, filter=f"{workloads.filter_of_kind(kind.kind)}{more}"))
 
 
 def start(texts: Sequence[str], session: Session) -> Trail:

@@ -35,7 +35,7 @@ class AppFrame(Screen[None], inherit_bindings=False):
 
     def compose(self) -> ComposeResult:
         yield Bar(id="where")
-        yield Bar(id="crumbs")
+        yield Bar(id="crumbs", fill=self._rule)
         yield Container(id="body")
         yield Bar(id="room")
         yield Bar(id="status", fill=self._rule)

@@ -10,7 +10,9 @@ from msgspec.structs import replace
 
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.reports.common.parts import NodeReport, Remedy
+from kubectl_kres.model.workload_kinds import POD_MAKERS
+from kubectl_kres.reports.common.nodes import NodeReport
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.explain.all_states import PodStates, all_states
 from kubectl_kres.reports.overview import (
     MOST,
@@ -29,7 +31,7 @@ from kubectl_kres.reports.overview import (
     worst_first,
 )
 from kubectl_kres.reports.pod.scheduling_needs import MOST_LISTED, list_node_needs
-from kubectl_kres.reports.quota.denied import ASKED, Denied, denied_needs, needs_of_systems
+from kubectl_kres.reports.quota.denied import Denied, denied_needs, needs_of_systems
 from kubectl_kres.reports.quota.quota_report import QuotaReport
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.quotas import quota_row
@@ -139,7 +141,7 @@ class Areas:
         # What does not serve the namespace that is shown comes last.
         problems = sorted(map(self._with_nodes, worst_first(areas)), key=lambda problem: problem.elsewhere)
         return [
-            problem if problem.remedies else replace(problem, remedies=self._remedies.get(_key(problem), ((), ()))[1])
+            problem if problem.fixes else replace(problem, fixes=self._remedies.get(_key(problem), ((), ()))[1])
             for problem in problems
         ]
 
@@ -226,7 +228,7 @@ class Areas:
 
     def _is_stale(self) -> bool:
         """Return whether pods, or what makes them, are not as they were looked at last."""
-        session, kinds = self._session, (*ASKED, "Pod")
+        session, kinds = self._session, (*POD_MAKERS, "Pod")
         is_known = session.store.covered(ReadRequest("Pod", session.namespace)).is_known
         unread = any(
             session.store.covered(read).state == "unread" for read in self._refusal_read_requests() if read.required
@@ -238,7 +240,7 @@ class Areas:
         if self._look is None:
             if not self._is_stale() or perf_counter() < self._fared_until:
                 return False
-            self._fared, self._look = self._stamp((*ASKED, "Pod")), self._looked_at()
+            self._fared, self._look = self._stamp((*POD_MAKERS, "Pod")), self._looked_at()
         before, began = self._running, perf_counter()
         while self._look is not None and perf_counter() < end:
             if next(self._look, self) is self:

@@ -8,11 +8,15 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
-from textual.command import Hit, Hits, Provider
+from textual import on
+from textual.command import Command, CommandList, CommandPalette, Hit, Hits, Provider
 from textual.fuzzy import Matcher
+from textual.widgets import Input
+from textual.worker import Worker
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.workload_kinds import POD_MAKERS
 from kubectl_kres.render.text.line import clip_text
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.keys import KEYS
@@ -29,10 +33,6 @@ _ABOUT = 52
 _MANY = 100_000
 
 
-#: Kinds that have screens and no list.
-_WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet", "Job")
-
-
 class Offer(NamedTuple):
     """A line of the palette: what is shown, what it is explained by, and what choosing it does."""
 
@@ -46,7 +46,7 @@ def name_requests(namespace: str) -> tuple[ReadRequest, ...]:
     kinds = dict.fromkeys(listing.kinds[0] for listing in LISTINGS.values())
     return tuple(
         ReadRequest(kind, namespace if BY_KIND[kind].namespaced else "", required=False)
-        for kind in (*kinds, *_WORKLOADS)
+        for kind in (*kinds, *POD_MAKERS)
         if BY_KIND[kind].listed
     )
 
@@ -220,5 +220,54 @@ class Objects(Provider):
 
 #: What stands where nothing is typed yet.
 ASKS = "an object, a screen, a namespace, a key"
+
+
+class Palette(CommandPalette):
+    """Enter chooses among the hits of what stands in the input then, however fast it was typed: it waits for them,
+    where Textual would take what the list shows of before.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="--command-palette", placeholder=ASKS)
+        self._is_entered = False
+        #: Whether the list shows hits of what is typed, perhaps not all of them yet.
+        self._lists_typed = False
+
+    @property
+    def is_choosing(self) -> bool:
+        """Return whether what was typed or entered is still on its way to what it leads to."""
+        return self._is_entered or any(child.message_queue_size for child in self.walk_children())
+
+    @on(Input.Submitted)
+    def _enter(self, event: Input.Submitted) -> None:
+        event.prevent_default().stop()
+        self._is_entered = True
+        # Who went down to one of the hits means that one, whatever is found behind it.
+        if self._lists_typed and self.query_one(CommandList).highlighted:
+            self._choose()
+        else:
+            self._choose_when_found()
+
+    def on_worker_state_changed(self, _event: Worker.StateChanged) -> None:
+        self._choose_when_found()
+
+    def _choose_when_found(self) -> None:
+        if all(worker.is_finished for worker in self.workers if worker.node is self):
+            self._choose()
+
+    def _choose(self) -> None:
+        if self._is_entered:
+            self._is_entered = False
+            self._select_or_command()
+
+    def _gather_commands(self, search_value: str) -> Worker[None]:
+        self._lists_typed = False
+        return super()._gather_commands(search_value)
+
+    def _refresh_command_list(self, command_list: CommandList, commands: list[Command], clear_current: bool) -> None:  # noqa: FBT001, as Textual declares it
+        super()._refresh_command_list(command_list, commands, clear_current)
+        self._lists_typed = True
+
+
 #: All of them.
 PROVIDERS: tuple[type[Provider], ...] = (KeyProvider, Screens, Objects, Contexts, Themes)

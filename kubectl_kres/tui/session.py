@@ -1,8 +1,5 @@
-"""The state that all screens share: the store and its feed, the frame of the question, and cached results.
-
-The pods of each namespace added up, a slice of time at a time, so that no key waits for it.
-
-How the use of quotas went within the last hour, as far as this program has seen it: a sparkline a quota.
+"""The state that all screens share: the store and its feed, the frame of the question, sums of pods, the last hour of
+quotas.
 """
 
 from __future__ import annotations
@@ -16,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.objects import ObjectRef
@@ -33,6 +30,8 @@ if TYPE_CHECKING:
 
 
 _CHUNK = 50
+#: The digits go to namespaces, and commands name them, on every screen.
+NAMESPACES = ReadRequest("Namespace", required=False)
 
 
 class Adder:
@@ -206,6 +205,8 @@ class Session:
     def __init__(self, store: Store, feed: DataFeed, setting: Setting, namespace: str = "") -> None:
         self.store, self.feed, self.setting = store, feed, setting
         self.namespace = namespace
+        #: When it began to ask, by the clock of the setting.
+        self.began = setting.clock()
         self.recent: list[str] = [namespace] if namespace else []
         self.adder = Adder(store)
         self.trends = Trends()

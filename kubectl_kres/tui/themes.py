@@ -1,6 +1,5 @@
-"""Our own themes, one dark and one light. States differ in lightness, not in red against green alone.
-
-Draws a screen in ASCII: what frames, cuts and scrolls is drawn by widgets that know nothing of ``--ascii``.
+"""How screens are drawn: two themes whose states differ in lightness, not in red against green alone, and ASCII instead
+of lines.
 """
 
 from __future__ import annotations

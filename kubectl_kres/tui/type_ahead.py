@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from time import monotonic
 from typing import Any
 
-from textual.command import CommandPalette
 from textual.events import Event, Key, Paste
 from textual.message_pump import MessagePump
 
 from kubectl_kres.tui.keys import BY_ID, MOVING_KEYS, ROW_KEYS
+from kubectl_kres.tui.palette import Palette
+from kubectl_kres.tui.session import NAMESPACES
 
 #: Seconds after which keys are let through whatever is still under way, and looks that were made by then: a machine
 #: that is slow or busy makes few of them, and the screen needs as much longer there.
@@ -52,10 +53,6 @@ class TypeAhead:
 
     def hold_event(self, event: Event) -> bool:
         """Return whether the event has to wait, and keep it if so."""
-        enters = isinstance(event, Key) and event.key == "enter" and event is not self._released_event
-        if enters and not self.is_holding and isinstance(self._app.screen, CommandPalette):
-            # What was typed into the palette is still to be searched.
-            self._wait_for_target(self._app.focused or self._app)
         if not self.is_holding and self._stirred and isinstance(event, Key) and event.key == _OVERTAKING:
             self._wait_for_target(self._app.focused or self._app)
         if not self.is_holding and event is not self._released_event and self._awaits_rows(event):
@@ -68,7 +65,7 @@ class TypeAhead:
     def note_sent(self, event: Key, target: MessagePump | None, *, typing: bool) -> None:
         """A key went its way to ``target``: have the next ones wait where it may lead to another screen."""
         self._stirred = True
-        if event.key in ENDING or not (typing or event.key in MOVING_KEYS):
+        if event.key in {*ENDING, _OVERTAKING} or not (typing or event.key in MOVING_KEYS):
             self._wait_for_target(target or self._app)
 
     def _wait_for_target(self, target: MessagePump) -> None:
@@ -83,7 +80,9 @@ class TypeAhead:
         self._calm = 0 if any(self._under_way()) else self._calm + 1
         self._looks += 1
         pane = self._app.pane
-        long = monotonic() - self._began >= _LONGEST and self._looks >= _LOOKS
+        # The palette looks for what was entered no longer than it has to.
+        searching = isinstance(self._app.screen, Palette) and self._app.screen.is_choosing
+        long = monotonic() - self._began >= _LONGEST and self._looks >= _LOOKS and not searching
         late = long and pane is not None and pane.is_mounted
         if self._calm < _CALM and not late:
             if self._looks < _AT_ONCE:
@@ -101,13 +100,18 @@ class TypeAhead:
         self._released_event = None
 
     def _awaits_rows(self, event: Event, *, all_of_them: bool = False) -> bool:
-        """Return whether an event is a key for a row, of which there is none so far and will be in a moment; or whether
-        more of them are read.
+        """Return whether an event is a key for a row or a namespace, of which there is none so far and will be in a
+        moment; or whether more of them are read.
         """
         app = self._app
-        if not isinstance(event, Key) or event.key not in ROW_KEYS or event.is_forwarded or app.pane is None:
+        if not isinstance(event, Key) or event.is_forwarded or app.pane is None:
             return False
         if app.screen is not app.screen_stack[0] or app.typing:
+            return False
+        if event.key.isdigit() and event.key != "0":
+            number_is_taken = int(event.key) <= len(app.session.digits())
+            return bool((all_of_them or not number_is_taken) and app.session.is_reading((NAMESPACES,)))
+        if event.key not in ROW_KEYS:
             return False
         # Who uses a quota is looked for among all that the screen reads.
         all_of_them = all_of_them or event.key == BY_ID["users"].keys
@@ -128,8 +132,8 @@ class TypeAhead:
         }
         yield any(pump.message_queue_size for pump in pumps)
         yield not screen.is_mounted
-        searches = screen.workers if isinstance(screen, CommandPalette) else ()
-        yield any(worker.node is screen and not worker.is_finished for worker in searches)
+        # Until its input has the keys, the palette would lose them.
+        yield isinstance(screen, Palette) and (focused is None or screen.is_choosing)
         yield pane is None or not pane.is_mounted
         leaving = any(isinstance(event, Key) and event.key in _LEAVING for event in self._waiting_events)
         # Whoever typed ahead has seen no row: the first one is known once all are read.

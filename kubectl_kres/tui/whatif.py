@@ -19,20 +19,22 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, Raw
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import template_in
+from kubectl_kres.model.workload_kinds import SCALED
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.text.line import Line, clip_text
 from kubectl_kres.reports.changes.altered_objects import AlteredObjects, altered_objects
 from kubectl_kres.reports.changes.compare import report_with_pods
-from kubectl_kres.reports.changes.given_steps import namespace_needs, plugin_needs, pool_needs
+from kubectl_kres.reports.changes.given_steps import cluster_needs, namespace_needs, plugin_needs
 from kubectl_kres.reports.changes.nodes import change_node_needs, with_nodes
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.common.explanation import find_unread
-from kubectl_kres.reports.common.parts import RaiseQuota, Remedy, SetValue
+from kubectl_kres.reports.common.remedy import RaiseQuota, Remedy, SetValue
 from kubectl_kres.reports.quota.usage_tree import workload_of
 from kubectl_kres.reports.remedies.commands import manager_sentence
-from kubectl_kres.simulate.change import SCALED, Patch, ScaleStep, key_of_step
-from kubectl_kres.simulate.cluster import POOLED, PlacedStep, simulate_steps
+from kubectl_kres.simulate.change import Patch, PlacedStep, ScaleStep, key_of_step
+from kubectl_kres.simulate.cluster import simulate_steps
 from kubectl_kres.simulate.live import raw_of
+from kubectl_kres.simulate.system import cluster_kinds
 from kubectl_kres.store.store import Changes, ReadRequest, Store
 from kubectl_kres.tui.session import Session
 
@@ -252,10 +254,10 @@ def list_read_requests(store: Store, typed_numbers: Sequence[TypedNumber]) -> It
     )
     kinds = {key_of_step(typed_number.placed_step.step)[0] for typed_number in typed_numbers}
     # A pool changes quotas of any namespace.
-    yield from namespace_needs([""] if kinds & set(POOLED) else spaces)
+    yield from namespace_needs([""] if kinds & cluster_kinds() else spaces)
     yield from plugin_needs(store, spaces)
-    if kinds & set(POOLED):
-        yield from pool_needs()
+    if kinds & cluster_kinds():
+        yield from cluster_needs()
 
 
 def simulate_change(
@@ -272,7 +274,7 @@ def simulate_change(
     change_report = with_nodes(change.report, store, change.pods, steps, session.server.version[1])
     notes = (*change_report.notes, *session.assumptions)
     change_report = replace(
-        change_report, notes=notes, unseen=(*failed_reads, *change_report.unseen), complete=not failed_reads
+        change_report, notes=notes, unread=(*failed_reads, *change_report.unread), complete=not failed_reads
     )
     reads = change_node_needs(store, change.pods, steps) if change.pods.created else ()
     return change_report, altered_objects(store, steps, outcome, change_report), reads

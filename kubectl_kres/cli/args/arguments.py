@@ -1,6 +1,5 @@
-"""The words that name objects, in every form that kubectl takes: ``TYPE NAME…``, ``TYPE/NAME…``, ``TYPE``.
-
-Label and field selectors where no server applies them: on snapshots and manifests.
+"""What chooses objects on a command line: ``TYPE NAME…``, ``TYPE/NAME…``, ``TYPE``, and selectors where no server
+applies them.
 """
 
 from __future__ import annotations

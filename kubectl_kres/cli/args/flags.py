@@ -1,6 +1,5 @@
-"""Reads a command line's words the way kubectl does: flags anywhere, ``-nX``, ``-n=X``, ``--offline=false``.
-
-The flags that a proposed command needs to ask the same server as the same user, or to read the same files.
+"""The flags of a command line, read as kubectl reads them (flags anywhere, ``-nX``), and those that a proposed command
+repeats.
 """
 
 from __future__ import annotations

@@ -214,7 +214,7 @@ ACCESS = (
     _hidden_flag(
         "insecure",
         "--insecure-skip-tls-verify",
-        text="Do not verify the server's certificate. Whoever listens on the way can read and change everything.",
+        text="Do not verify the server's certificate; anyone in between can read and change everything.",
     ),
     _hidden_flag(
         "tls_server_name", "--tls-server-name", metavar="NAME", text="The name that the server's certificate is for."
@@ -235,7 +235,7 @@ ACCESS = (
         "kuberc",
         "--kuberc",
         metavar="FILE",
-        text="kubectl's preferences; of them the policy for credential plugins counts.",
+        text="kubectl's preferences; only their policy for credential plugins is used.",
     ),
 )
 
@@ -254,7 +254,7 @@ GLOBAL = (
         "--v",
         callback=_whole_number_reader(9),
         metavar="N",
-        text="Say more on stderr. 1 (also -v alone): what is read. 6: who asks whom, and each request with its time. "
+        text="Log more to stderr. 1 (also -v alone): what is read. 6: user and server, and each request with its time. "
         "8: its headers, secrets masked. 9: tracebacks.",
     ),
     _hidden_flag(
@@ -276,10 +276,11 @@ GLOBAL = (
 
 ALL_NAMESPACES = _flag("all_namespaces", "-A", "--all-namespaces", text="Look in all namespaces; wins over -n.")
 OUTPUT = _flag("output", "-o", "--output", metavar="FORMAT", text="", callback=_printable)
-ALLOW_PARTIAL = _flag("allow_partial", "--allow-partial", text="Do not end with 4 where something could not be read.")
-EXIT_CODE = _flag("exit_code", "--exit-code", text="End with 1 if the answer is negative: refused, waits, fails.")
+ALLOW_PARTIAL = _flag("allow_partial", "--allow-partial", text="Do not exit with 4 where something could not be read.")
+EXIT_CODE = _flag("exit_code", "--exit-code", text="Exit with 1 if the answer is negative: refused, waits, fails.")
 STEPS = _flag("steps", "--steps", text="Show every step that led to a value.")
-WHOLE = _flag("whole", "--all", text="Show all: every value with its origin, events.")
+WHOLE = _flag("whole", "--all", text="Show everything, not only the short page.")
+WHOLE_LIST = _flag("whole", "--all", text="List all, not only the worst.")
 CONTAINER = _flag("container", "-c", "--container", metavar="NAME", text="Answer for this container only.")
 RESIZE = _flag("resize", "--resize", metavar="PATCH", text="Answer for a resize: a patch, @FILE or -.")
 CGROUP = _flag(
@@ -298,35 +299,35 @@ DRIVER = _flag(
 )
 UNBOUNDED = _flag("unbounded", "--open", text="Containers without cpu or memory request or limit, by workload.")
 SUMMARY = _flag("summary", "--summary", text="Pods by class, requests and limits, of each namespace.")
-QUESTION = _flag("question", "--for", metavar="VALUE", text="Answer for one value, as app.limits.memory.")
+QUESTION = _flag("question", "--for", metavar="VALUE", text="Answer for one value, e.g. app.limits.memory.")
 CLIENT = _flag("client", "--client", text="Show the client only; no server is asked.")
-RBAC = _flag("rbac", "--rbac", text="Print the least rights that commands need, as roles for kubectl apply.")
+RBAC = _flag("rbac", "--rbac", text="Print the minimal rights that commands need, as roles for kubectl apply.")
 OUT = _flag(
     "out", "--out", metavar="FILE", text="The file to write; - is standard output. Compressed if it ends in .gz."
 )
 
-RECOUNT = _flag("recount", "--recount", text="Count the objects, and say where that is not what the status says.")
+RECOUNT = _flag("recount", "--recount", text="Recount the objects: is the status right?")
 BY = _flag(
     "by",
     "--by",
     metavar="WHOM",
     callback=_build_word_choice("", "workload", "pod", "priority", "value"),
-    text="Show who uses it, by workload, pod or priority; by value also what set each of them.",
+    text="Show who uses it, by workload, pod or priority; by value: also what set each.",
 )
 BY_VALUE = _flag(
     "by",
     "--by",
     metavar="value",
     callback=_build_word_choice("", "value"),
-    text="Show who uses what is shared out, by value.",
+    text="Show who uses the pool, down to values.",
 )
 FIT = _flag("fit", "--fit", metavar="TYPE/NAME", text="How many more pods of this template fit.")
-DENIED = _flag("denied", "--denied", text="The workloads that are being refused now, and what would free them.")
+DENIED = _flag("denied", "--denied", text="The workloads that are refused now, with fixes.")
 POOL = _flag("pool", "--pool", metavar="NAME", text="The claims that are in this pool, or name it.")
 WAITING = _flag("waiting", "--waiting", text="The claims that do not have what they ask for.")
 SIZED = _flag("sized", "--for", metavar="TYPE/NAME", text="The claim that this workload needs.")
 #: What a command takes whose answer can be followed; see ``watching.repeated``.
-WATCH = _flag("watch", "-w", "--watch", text="Stay, and answer again when the answer changes.")
+WATCH = _flag("watch", "-w", "--watch", text="Print the answer again whenever it changes.")
 #: The same with a word to wait for.
 WATCHING = (
     WATCH,
@@ -335,24 +336,25 @@ WATCHING = (
         "--until",
         metavar="WORD",
         callback=_build_word_choice("", "admitted", "exist", "ready", "fits", "allocated"),
-        text="With -w: end once this is so: admitted, exist, ready, fits, allocated.",
+        text="With -w: exit once this holds: admitted, exist, ready, fits, allocated.",
     ),
     _flag(
-        "timeout", "--timeout", metavar="TIME", text="With -w: end after this time, as 90s; with 1 if --until waits."
+        "timeout",
+        "--timeout",
+        metavar="TIME",
+        text="With -w: exit after this time, e.g. 90s; with 1 if --until is unmet.",
     ),
 )
-SINCE = _flag("since", "--since", metavar="TIME", text="Only what happened within this time, as 30m or 24h.")
+SINCE = _flag("since", "--since", metavar="TIME", text="Only what happened within this time, e.g. 30m or 24h.")
 ASCII = _flag("ascii", "--ascii", text="Draw bars with ASCII characters.")
-NO_SEEN = _flag(
-    "no_seen", "--no-seen", text="Do not expect of the next pod what live pods of the same template were given."
-)
+NO_SEEN = _flag("no_seen", "--no-seen", text="Do not assume that the next pod gets what live pods of its template got.")
 NO_MOUSE = _flag("no_mouse", "--no-mouse", text="Leave the mouse to the terminal, for selecting text.")
-THEME = _flag("theme", "--theme", metavar="NAME", text="The colours, as ansi-dark, ansi-light or nord.")
+THEME = _flag("theme", "--theme", metavar="NAME", text="The colours, e.g. ansi-dark, ansi-light or nord.")
 
-HEADROOM = _flag("headroom", "--headroom", metavar="PERCENT", text="Claim so much more than is used.")
-VERIFY = _flag("verify", "--verify", text="Show what of a migration is still open.")
+HEADROOM = _flag("headroom", "--headroom", metavar="PERCENT", text="Claim this much more than is used.")
+VERIFY = _flag("verify", "--verify", text="Show what is left of a migration.")
 
-INSTALL = _flag("install", "--install", text="Make the link.")
+INSTALL = _flag("install", "--install", text="Create the link.")
 UNINSTALL = _flag("uninstall", "--uninstall", text="Remove it.")
 
 SNAPSHOT = _flag("snapshot", "--snapshot", metavar="FILE", text="Read this snapshot instead of a cluster.")
@@ -373,18 +375,23 @@ FLEET = (
         text="The snapshots of a folder, or that match; may be repeated.",
     ),
     click.Option(["-o", "--output", "output"], default="table", metavar="FORMAT", help="", callback=_printable),
-    _flag("out", "--out", metavar="DIR", text="Write the rows to files, one a cluster, below this folder."),
+    _flag("out", "--out", metavar="DIR", text="Write the rows to files in this folder, one per cluster."),
     _flag("resume", "--resume", text="With --out: keep what an earlier run has answered."),
-    _flag("timeout", "--timeout", metavar="TIME", text="The time for one cluster; 2m unless given. 0: no limit."),
+    _flag("timeout", "--timeout", metavar="TIME", text="The time for one cluster (default 2m; 0: no limit)."),
     _flag(
         "workers",
         "--workers",
         callback=_whole_number_reader(1024),
         metavar="N",
-        text="Clusters at a time: 16 unless given, of snapshots as many as there are CPUs.",
+        text="Clusters at a time (default 16; of snapshots one per CPU).",
     ),
     _flag("shard", "--shard", metavar="I/N", text="Only the clusters of shard I of N; I counts from 0."),
-    _flag("engine", "--engine", metavar="ENGINE", text="Who works: local, or the Dask scheduler dask://HOST:PORT."),
+    _flag(
+        "engine",
+        "--engine",
+        metavar="ENGINE",
+        text="What runs the work: local, or the Dask scheduler dask://HOST:PORT.",
+    ),
 )
 
 #: Which objects, and where they come from.
@@ -396,22 +403,20 @@ INPUT = (
         metavar="FILE",
         text="A manifest, a folder of them, or - for stdin.",
     ),
-    _flag("recursive", "-R", "--recursive", text="Take directories given with -f as a whole."),
+    _flag("recursive", "-R", "--recursive", text="Read directories given with -f recursively."),
     ALL_NAMESPACES,
-    _flag("selector", "-l", "--selector", metavar="SELECTOR", text="Take the objects with these labels."),
-    _flag("field_selector", "--field-selector", metavar="SELECTOR", text="Take the objects with these field values."),
-    _flag("offline", "--offline", text="Read the files given with -f and nothing else."),
+    _flag("selector", "-l", "--selector", metavar="SELECTOR", text="Only objects with these labels."),
+    _flag("field_selector", "--field-selector", metavar="SELECTOR", text="Only objects with these field values."),
+    _flag("offline", "--offline", text="Read only the files given with -f."),
     SNAPSHOT,
     DEMO,
-    _hidden_flag(
-        "ignore_not_found", "--ignore-not-found", text="End with 0 if an object that was named does not exist."
-    ),
+    _hidden_flag("ignore_not_found", "--ignore-not-found", text="Exit with 0 if a named object does not exist."),
 )
 
 #: Which rules are checked, and what comes of their findings.
 CHECKED = (
     _flag(
-        "select", "--select", metavar="CODE,...", text="Check these rules only, as KRES101, or KRES2 for all KRES2xx."
+        "select", "--select", metavar="CODE,...", text="Check only these rules, e.g. KRES101, or KRES2 for all KRES2xx."
     ),
     _flag("ignore", "--ignore", metavar="CODE,...", text="Leave these rules out."),
     _flag(
@@ -419,9 +424,9 @@ CHECKED = (
         "--fail-on",
         metavar="SEVERITY",
         callback=_build_word_choice("error", "warning", "note", "never"),
-        text="End with 1 at findings of this severity or worse: error, the default, warning, note, or never.",
+        text="Exit with 1 at findings of this severity or worse: error (default), warning, note, or never.",
     ),
-    _flag("baseline", "--baseline", metavar="FILE", text="Findings that do not count: what -o json printed earlier."),
+    _flag("baseline", "--baseline", metavar="FILE", text="Known findings to ignore, as -o json printed them."),
 )
 #: What there is to check: all of some namespaces, or of some files.
 CHECKABLE = tuple(
@@ -433,7 +438,7 @@ FILES = tuple(flag for flag in INPUT if flag.name in {"filenames", "recursive", 
 
 #: The other steps of a change.
 SIMULATED = (
-    _flag("delete", "--delete", metavar="TYPE/NAME", text="Delete an object; may be repeated, as all steps."),
+    _flag("delete", "--delete", metavar="TYPE/NAME", text="Delete an object; may be repeated, like all steps."),
     _flag("scale", "--scale", metavar="TYPE/NAME=N", text="Set the number of replicas."),
     _flag("sets", "--set", metavar="TYPE/NAME:PATH=VALUE", text="Set one value of an object."),
     _flag("release", "--release", metavar="claim/NAME", text="Release a claim on a resource pool."),
@@ -443,9 +448,9 @@ SIMULATED = (
         "--rollouts",
         metavar="N",
         callback=_whole_number_reader(99),
-        text="Restart so many workloads at once: do their rollouts complete? 1 by default; 0: not asked.",
+        text="Check rollouts with N workloads restarting at once (default 1; 0 skips it).",
     ),
-    _flag("before", "--from", metavar="FILE", text="Compare with this snapshot instead of playing steps."),
+    _flag("before", "--from", metavar="FILE", text="Compare with this snapshot, without steps."),
     _flag("after", "--to", metavar="FILE", text="With --from: this snapshot, instead of the cluster."),
 )
 

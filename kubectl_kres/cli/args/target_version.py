@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from kubectl_kres.admission.base.outcome import LOCKED, LimitedResource, Server
+from kubectl_kres.admission.base.server import LOCKED, LimitedResource, Server
 from kubectl_kres.admission.base.versions import GATES, binary, nearest_version, parse, version_text
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.errors import InputError, UsageError

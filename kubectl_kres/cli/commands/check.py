@@ -11,8 +11,18 @@ import msgspec
 from msgspec import structs
 
 from kubectl_kres.cli import run_loop
-from kubectl_kres.cli.args.flags import same_source
-from kubectl_kres.cli.args.options import ALLOW_PARTIAL, CHECKABLE, CHECKED, NO_SEEN, OUTPUT, SERVER, Options
+from kubectl_kres.cli.args.flags import explain_command, same_source
+from kubectl_kres.cli.args.options import (
+    ALLOW_PARTIAL,
+    CHECKABLE,
+    CHECKED,
+    EXIT_CODE,
+    NO_SEEN,
+    OUTPUT,
+    SERVER,
+    WHOLE_LIST,
+    Options,
+)
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.select.check_contexts import check_contexts
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
@@ -75,11 +85,15 @@ _WRITTEN = "kubectl kres check -o json > FILE writes a baseline"
 
 
 class _Totals(NamedTuple):
-    """What the findings were looked for in, how many more there are than are listed, and whether all could be read."""
+    """What the findings were looked for in, how many more there are than are listed, and whether all could be read.
+
+    ``unchanged``: it is files, and the cluster has all of it as it stands there.
+    """
 
     looked_at: str
     unlisted: int
     complete: bool
+    unchanged: bool = False
 
 
 class CheckPage(run_loop.Page):
@@ -105,11 +119,13 @@ class CheckPage(run_loop.Page):
         options = EvaluationOptions(
             server, (*source.assumptions, *assumptions), now, run_loop.read_yaml, not self.options.no_seen
         )
-        located = _Located(inputs, same_source(self.options))
+        located = _Located(inputs, self.options)
         kept: dict[str, list[CheckFinding]] = {name: [] for name in SEVERITIES}
         spaces = objects = unlisted = 0
+        unchanged = False
         for context in check_contexts(source, inputs, self.options, options):
             spaces, objects = spaces + bool(context.namespace), objects + len(context.subjects)
+            unchanged = unchanged or (context.combined is not None and context.combined.unchanged)
             for check_finding in mark_known(check(context, self._codes), self._baseline):
                 if len(kept[check_finding.severity]) < MOST:
                     kept[check_finding.severity].append(located(check_finding))
@@ -136,7 +152,7 @@ class CheckPage(run_loop.Page):
         yield from (
             run_loop.ObjectAnswer(None, check_finding, note=check_finding) for check_finding in check_findings[:MOST]
         )
-        yield run_loop.ObjectAnswer(None, None, note=_Totals(looked_at, unlisted, complete))
+        yield run_loop.ObjectAnswer(None, None, note=_Totals(looked_at, unlisted, complete, unchanged))
 
     def closing_lines(self, notes: Sequence[CheckFinding | _Totals], run_summary: run_loop.RunSummary) -> Iterable[str]:
         """Text, or one SARIF document, of all findings."""
@@ -149,7 +165,16 @@ class CheckPage(run_loop.Page):
                 return data.to_json(render.document(check_findings, complete=totals.complete)).split("\n")
             if self.options.output == "brief":
                 return self._briefly(check_findings, totals)
-            return render.lines(check_findings, totals.looked_at, totals.unlisted, color=self.color, width=self.width)
+            return render.lines(
+                check_findings,
+                totals.looked_at,
+                totals.unlisted,
+                unchanged=totals.unchanged,
+                whole=self.options.whole or self.options.output == "wide",
+                of_files=bool(self.options.filenames),
+                color=self.color,
+                width=self.width,
+            )
         return ()
 
     def _briefly(self, check_findings: Sequence[CheckFinding], totals: _Totals) -> Iterator[str]:
@@ -158,7 +183,7 @@ class CheckPage(run_loop.Page):
             if check_finding.counts:
                 yield from self.brief(render.brief(check_finding))()
                 yield ""
-        yield render.count_line(check_findings, totals.looked_at, totals.unlisted)
+        yield render.count_line(check_findings, totals.looked_at, totals.unlisted, unchanged=totals.unchanged)
 
 
 def _format_count(number: int, noun: str) -> str:
@@ -168,8 +193,9 @@ def _format_count(number: int, noun: str) -> str:
 class _Located:
     """Adds to findings the file and line of their object, and to their commands the flags of the source."""
 
-    def __init__(self, inputs: Input, flags: str) -> None:
-        self._flags = f" {flags}" if flags else ""
+    def __init__(self, inputs: Input, options: Options) -> None:
+        flags = same_source(options)
+        self._flags, self._options = f" {flags}" if flags else "", options
         self._manifests: dict[ObjectRef, Manifest] = {}
         for manifest in inputs.manifests:
             ref, known_kind = manifest.ref, BY_KIND.get(manifest.kind)
@@ -189,7 +215,8 @@ class _Located:
         # Of a kind without an answer of its own, as an autoscaler, the file alone may hold nothing to explain.
         kind = BY_KIND.get(check_finding.object.kind)
         explained = kind is None or answers_about(kind).explained
-        commands = (f"kubectl kres explain{self._flags}",) if explained else ()
+        ref = check_finding.object
+        commands = (explain_command(self._options, ref),) if explained and "-" not in self._options.filenames else ()
         return structs.replace(check_finding, file=manifest.file, line=line, column=column, commands=commands)
 
 
@@ -197,12 +224,13 @@ command = Command(
     "check",
     run,
     text="""
-        Find what is wrong, or about to be: pods that are refused, or would be when they are replaced; LimitRanges,
-        quotas and pools that contradict each other; claims that wait forever; pod templates that do something else
-        than it seems. Each finding has a code, the object, the figures, why it matters and what to do.
+        Find what is wrong, or soon will be: pods that are refused, or would be when they are replaced; LimitRanges,
+        quotas and pools that contradict each other; claims that wait forever; pod templates that do not do what they
+        seem to. Each finding has a code, the object, the figures and the fix. Of a cluster or snapshot the five
+        worst are listed, or all with --all; of files all are.
 
-        With -f the objects of the files are checked as the cluster, or a snapshot of it, would take them. Ends with 1
-        where a finding is as bad as --fail-on says.
+        With -f the objects of the files are checked as the cluster, or a snapshot of it, would take them. It exits with
+        1 at a finding as bad as --fail-on says, with or without --exit-code.
         """,
     examples="""
         # Everything in this namespace; everything in the cluster
@@ -215,13 +243,13 @@ command = Command(
         # For a code host that shows findings beside the lines
         kubectl kres check -f deploy/ --snapshot prod.kres -o sarif > kres.sarif
 
-        # Start at zero on an old cluster: what is known does not count
+        # Start clean on an existing cluster: ignore known findings
         kubectl kres check -A -o json > known.json
         kubectl kres check -A --baseline known.json
 
         # On the bundled example
         kubectl kres check --demo
         """,
-    flags=(*CHECKED, *CHECKABLE, NO_SEEN, OUTPUT, ALLOW_PARTIAL, *SERVER),
+    flags=(*CHECKED, *CHECKABLE, NO_SEEN, WHOLE_LIST, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
     formats=("text", "wide", "brief", "json", "yaml", "sarif"),
 )

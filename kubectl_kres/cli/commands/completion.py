@@ -36,21 +36,21 @@ def run(options: Options, words: tuple[str, ...]) -> int:
         return _install()
     if options.uninstall:
         return _uninstall()
-    text = shutil.which(COMPLETER)
-    if text:
-        click.echo(f"Installed: {text}")
+    installed = shutil.which(COMPLETER)
+    if installed:
+        click.echo(f"Installed: {installed}")
     elif dangling := next((link for link in _on_path(COMPLETER) if link.is_symlink() and not link.exists()), None):
         click.echo(f"Not installed: {dangling} leads to {dangling.readlink()}, which is gone. Remove it: rm {dangling}")
     else:
         click.echo(f"Not installed: {COMPLETER} is not on PATH. Add --install.")
     click.echo(_SHELL)
-    return 0 if text else 1
+    return 0 if installed else 1
 
 
 def _install() -> int:
-    text = shutil.which(COMPLETER)
-    if text:
-        click.echo(f"Already installed: {text}")
+    installed = shutil.which(COMPLETER)
+    if installed:
+        click.echo(f"Already installed: {installed}")
         return 0
     program = _program()
     link = _find_link_path(program)
@@ -64,7 +64,7 @@ def _install() -> int:
     except OSError as error:
         raise _build_link_error("make", link, error, target) from error
     click.echo(f"Installed: {link}\n{_SHELL}")
-    if link.parent == program.parent and _of_krew(program):
+    if link.parent == program.parent and _is_installed_by_krew(program):
         click.echo(
             "krew does not know this link: before you uninstall kres, run\n  kubectl kres completion --uninstall"
         )
@@ -80,9 +80,7 @@ def _uninstall() -> int:
         return 0
     ours = [link for link in existing if _is_own_link(link, program)]
     if not ours:
-        raise UsageError(
-            f"{existing[0]} is not a link that --install made", hint="it goes with what it was installed by"
-        )
+        raise UsageError(f"{existing[0]} was not created by --install", hint="uninstall it with uv or pipx")
     for link in ours:
         try:
             link.unlink()
@@ -113,7 +111,7 @@ def _find_link_path(program: Path) -> Path:
     how it looks once kres, if it was the only plugin, is uninstalled and the link stays. A krew that installed itself
     has a receipt of its own. Source: krew internal/receiptsmigration.
     """
-    if not _of_krew(program) or os.name == "nt":
+    if not _is_installed_by_krew(program) or os.name == "nt":
         return program.with_name(_NAME)
     home = os.path.expanduser("~")  # noqa: PTH111, without a home it stays as it is
     user_folders = [Path(home) / ".local" / "bin", Path(home) / "bin"]
@@ -129,7 +127,7 @@ def _find_link_path(program: Path) -> Path:
     )
 
 
-def _of_krew(program: Path) -> bool:
+def _is_installed_by_krew(program: Path) -> bool:
     """Return whether krew installed the program: it links each from its store."""
     root = program.parent.parent
     return program.parent.name == "bin" and (root / "receipts").is_dir() and (root / "store").is_dir()

@@ -18,7 +18,7 @@ from kubectl_kres.render.pod import diff as render
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.system import answers_about, makes_one_pod
 from kubectl_kres.reports.explain.difference import Difference, Differences, diff
-from kubectl_kres.reports.explain.explain import list_unseen
+from kubectl_kres.reports.explain.explain import list_unread
 from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -94,7 +94,7 @@ class DiffPage(Page):
             if difference is None:
                 run_summary.add_answer((), complete=True, negative=False)
                 continue
-            run_summary.add_answer(difference.unseen, complete=difference.complete, negative=difference.changed)
+            run_summary.add_answer(difference.unread, complete=difference.complete, negative=difference.changed)
             cache.changed_count += difference.changed
             of_lists = batch.selection.listed and self.options.output in {*DOCUMENTS, "brief"}
             unchanged = self.options.output == "name" or of_lists
@@ -118,13 +118,13 @@ class DiffPage(Page):
             if pod is None:
                 continue
             if self.options.output == "name":
-                changed, failed_reads = many.differs(pod), list_unseen(batch.store, subject)
+                changed, failed_reads = many.differs(pod), list_unread(batch.store, subject)
                 complete, answer = (
                     not any(failed_read.required for failed_read in failed_reads),
                     ObjectAnswer(subject, None),
                 )
             elif (difference := many.difference_of(pod)) is not None:
-                changed, failed_reads, complete = True, difference.unseen, difference.complete
+                changed, failed_reads, complete = True, difference.unread, difference.complete
                 drawn = partial(cache.patterns.lines, difference, many.pattern)
                 answer = ObjectAnswer(subject, difference, self._briefly(subject, difference) or drawn)
             else:
@@ -153,8 +153,8 @@ def _difference(batch: AnswerBatch, subject: Subject) -> Difference | None:
         reasons={},
         verdict=policy_explanation.verdict,
         changed=True,
-        remedies=policy_explanation.remedies,
-        unseen=policy_explanation.unseen,
+        fixes=policy_explanation.fixes,
+        unread=policy_explanation.unread,
         complete=policy_explanation.complete,
     )
 
@@ -166,7 +166,7 @@ command = Command(
         Compare a manifest or a template as it is written with what the API server would store; compare a live pod with
         what it would get today. Each changed line says which rule of which object changed it.
 
-        Ends with 1 if anything differs or would be refused, with 0 if not.
+        Exits with 1 if anything differs or would be refused, else with 0.
         """,
     examples="""
         # What would the API server change in this manifest?

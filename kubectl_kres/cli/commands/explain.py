@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import structs
 
+from kubectl_kres.cli.args.flags import explain_command
 from kubectl_kres.cli.args.options import (
     ALLOW_PARTIAL,
     BY_VALUE,
@@ -34,9 +35,10 @@ from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import find
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pod import explain as render
+from kubectl_kres.render.pod.explain import brief
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation, Subject, waits_or_fails
-from kubectl_kres.reports.common.system import answers_about, is_explained
+from kubectl_kres.reports.common.system import answers_about, explanation_cache_key, is_explained
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.remedies.rivals import needs_with_rivals
@@ -201,8 +203,10 @@ class ExplainPage(Page):
         combined = cache.combined
         if combined is not None:
             negative = combined.negative and self.options.exit_code
-            run_summary.add_answer(combined.unseen, complete=combined.complete, negative=negative, counts=False)
-            yield ObjectAnswer(None, combined if self.options.output in DOCUMENTS else None, note=combined)
+            run_summary.add_answer(combined.unread, complete=combined.complete, negative=negative, counts=False)
+            # Of one object its own answer is the document, unless it is refused beside it.
+            shown = self.options.output in DOCUMENTS and bool(combined.workloads or combined.refused)
+            yield ObjectAnswer(None, combined if shown else None, note=combined)
 
     def _start_run(self, source: ObjectSource, inputs: Input) -> RunCache:
         """Return the cache of a run; its files are read where objects are evaluated with them."""
@@ -277,9 +281,9 @@ class ExplainPage(Page):
                 if self.options.until:
                     self._record_pod_states(run_summary, result, state)
             negative = self.options.exit_code and (refused or conflicts or waits_or_fails(state))
-            run_summary.add_answer(result.unseen, complete=result.complete, negative=negative)
+            run_summary.add_answer(result.unread, complete=result.complete, negative=negative)
             if not batch.many and self._shows_whole_object:
-                run_summary.note_printed(result.unseen)
+                run_summary.note_printed(result.unread)
 
     def _record_pod_states(self, run_summary: RunSummary, result: Any, state: RunState | None) -> None:
         """Note whether the pods exist and are ready, for ``--until``."""
@@ -332,8 +336,6 @@ class ExplainPage(Page):
             return self._document(batch, subject)
         explanation = explain(batch.store, subject, batch.options)
         if options.output == "brief":
-            from kubectl_kres.render.pod.explain import brief
-
             return explanation, ObjectAnswer(
                 subject, explanation, self.brief(brief(explanation, self._explain_command(subject), batch.options.now))
             )
@@ -347,7 +349,6 @@ class ExplainPage(Page):
         """Return the explanation for a document. In a list as JSON similar objects share the text of the first."""
         from kubectl_kres.cli.output.documents import CustomFormat, TextOnlyDifference
         from kubectl_kres.render.text import data
-        from kubectl_kres.reports.common.system import explanation_cache_key
         from kubectl_kres.reports.explain.value_query import narrow_explanation
 
         options = self.options
@@ -362,7 +363,7 @@ class ExplainPage(Page):
         explanation = explain(batch.store, subject, batch.options)
         whole = explanation if options.steps else structs.replace(explanation, journal=())
         report = narrow_explanation(whole, options.container, options.question)
-        if like is None or any(failed_read.required for failed_read in explanation.unseen):
+        if like is None or any(failed_read.required for failed_read in explanation.unread):
             return explanation, ObjectAnswer(subject, report)
         item = data.item(report)
         cache.similar = cache.similar or TextOnlyDifference()
@@ -392,14 +393,12 @@ class ExplainPage(Page):
 
     def _policy(self, batch: AnswerBatch, subject: Subject) -> tuple[PolicyExplanation, ObjectAnswer]:
         """Return the explanation of a policy, or of an object that quotas count; its modules are imported here."""
+        from kubectl_kres.cli.explainer import refuse_pod_flags
         from kubectl_kres.render.quota import policy as drawn
         from kubectl_kres.reports.namespace.explain_policy import explain_policy
 
         policy_explanation = explain_policy(batch.store, subject, batch.options)
-        for flag in ("container", "question", "steps"):
-            if getattr(self.options, flag):
-                name = "for" if flag == "question" else flag
-                raise UsageError(f"--{name} asks about a pod, not about {subject.ref}")
+        refuse_pod_flags(self.options, subject.ref, also=("steps",))
         if self.options.output == "brief":
             return policy_explanation, ObjectAnswer(
                 subject, policy_explanation, self.brief(drawn.brief(policy_explanation, self._explain_command(subject)))
@@ -446,8 +445,6 @@ class ExplainPage(Page):
 
     def _explain_command(self, subject: Subject) -> str:
         """Return the command that prints the whole answer."""
-        from kubectl_kres.cli.args.flags import explain_command
-
         return explain_command(self.options, subject.ref, subject.file)
 
     def closing_lines(self, notes: Sequence[_Note | CombinedAnswer], run_summary: RunSummary) -> Iterator[str]:
@@ -469,7 +466,7 @@ class ExplainPage(Page):
 
 def _repeats_refusals(combined: CombinedAnswer, refusals: Sequence[str]) -> bool:
     """Return whether the refusals of the files together were all printed for single objects."""
-    if combined.workloads or combined.lacks or not combined.refused:
+    if combined.workloads or combined.shortfalls or not combined.refused:
         return False
     return all(any(text in refused.message for text in refusals) for refused in combined.refused)
 

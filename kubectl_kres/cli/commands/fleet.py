@@ -27,6 +27,7 @@ from kubectl_kres.fleet.status import ClusterStatus, exit_code, total, worst_fir
 from kubectl_kres.fleet.supervisor import run_tasks
 from kubectl_kres.fleet.task import FleetTask
 from kubectl_kres.render import fleet as render
+from kubectl_kres.reports.common.unread import Frame
 from kubectl_kres.store.store import Origin
 
 #: Seconds for one cluster, and live clusters at a time.
@@ -218,7 +219,7 @@ def _gather(
     progress, failed = Progress(), 0
     try:
         for status in statuses:
-            whole = structs.replace(status, also=clusters[status.cluster].other_contexts)
+            whole = structs.replace(status, aliases=clusters[status.cluster].other_contexts)
             cluster_statuses[status.cluster] = whole
             if results is not None:
                 results.save_status(clusters[status.cluster], whole)
@@ -234,9 +235,8 @@ def _print_statuses(options: Options, report: str, cluster_statuses: Sequence[Cl
             for cluster_status in cluster_statuses:
                 items.add(cluster_status)
             origin = Origin("contexts" if options.contexts else "snapshots")
-            items.write(
-                "Fleet", origin, complete=all(cluster_status.state == "answered" for cluster_status in cluster_statuses)
-            )
+            is_whole = all(cluster_status.state == "answered" for cluster_status in cluster_statuses)
+            items.write("Fleet", origin, Frame(is_whole))
         return
     answered = [cluster_status for cluster_status in cluster_statuses if cluster_status.has_answered]
     sums = total(answered, summed_by(report)) if len(answered) > 1 else {}
@@ -276,7 +276,7 @@ command = Command(
         costs no other cluster its answer. With --out the rows of the report go to files, one a cluster: gzipped JSON
         lines, or Parquet with -o parquet. --resume goes on where a run was interrupted.
 
-        It ends with 3 if no cluster has an answer, with 4 if one lacks an answer or a part of it, and with
+        It exits with 3 if no cluster has an answer, with 4 if one lacks an answer or a part of it, and with
         --exit-code with 1 where a quota is exceeded, a claim waits or a check finds an error.
         """,
     examples="""

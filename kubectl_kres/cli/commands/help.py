@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import click
 
+from kubectl_kres import REPOSITORY
 from kubectl_kres.cli.args.options import CONNECTION, GLOBAL, Options
 from kubectl_kres.cli.command import Command, row, rows
 from kubectl_kres.errors import UsageError
@@ -94,7 +95,37 @@ COMMANDS = {
 
 
 _WIDTH = 80
-_COMPUTED = "it depends on the object: kubectl kres explain TYPE/NAME names it"
+#: What to do about rules whose edit depends on the object, with the runbook, by the beginning of their codes; the first
+#: that fits.
+_ADVICE = (
+    (
+        "quota/must-specify",
+        "state the value in every container, or give the namespace a LimitRange with a default for it",
+        "must-specify",
+    ),
+    (
+        "quota/",
+        "raise the quota, ask for less, or delete what uses it: kubectl kres quota NAME --by workload lists who does",
+        "quota-refuses",
+    ),
+    (
+        "limitrange/",
+        "keep within the bounds, or edit the LimitRange: kubectl kres simulate -f FILE shows who that would hurt",
+        "before-lowering-a-limitrange",
+    ),
+    ("pod-security/", "set the fields that the message names in securityContext", "policy-refuses"),
+    ("policy/", "change what the message of the policy names, or have its owner exempt the object", "policy-refuses"),
+    ("capsule/", "use what the Tenant allows, as the message names it, or have its owner allow more", "policy-refuses"),
+    ("tekton/", "correct the field that the message names, then start a new run", "taskrun-waits"),
+    ("priority/", "create the PriorityClass, or correct its name in the pod template", ""),
+    ("runtime-class/", "create the RuntimeClass, or correct its name in the pod template", ""),
+    ("service-account/", "create the ServiceAccount, or correct its name in the pod template", ""),
+    ("namespace/", "create the namespace, or correct its name", ""),
+    ("resize/", "ask for what the message allows, or replace the pod by one with the new values", ""),
+    ("kubectl/", "correct what the message names: the API server does not know it", ""),
+    ("", "correct the field that the message names", ""),
+)
+_EDIT = "kubectl kres explain TYPE/NAME prints the edit for an object that is refused"
 
 
 def is_code(word: str) -> bool:
@@ -115,7 +146,7 @@ def code_lines(word: str) -> Iterator[str]:
         check_rule = BY_CODE[word.upper()]
         yield from wrap_text(f"{check_rule.code}: {check_rule.title}", _WIDTH, rest="  ")
         about = f"{check_rule.severity}. {check_rule.reason}"
-        texts = {"": about, "fix": check_rule.remedy, "page": "docs/check.md has examples"}
+        texts = {"": about, "fix": check_rule.remedy, "page": f"{_address('docs/check.md')} has examples"}
         yield from _labelled(texts)
     else:
         near = difflib.get_close_matches(word, [*RULES, *BY_CODE], 1, 0.5)
@@ -124,13 +155,24 @@ def code_lines(word: str) -> Iterator[str]:
 
 
 def _rule_lines(code: str) -> Iterator[str]:
-    from kubectl_kres.reports.remedies.pod_remedy import BY_HAND, REFUSE_NOTHING
+    from kubectl_kres.reports.remedies.pod_remedy import REFUSE_NOTHING, by_hand
 
     rule = RULES[code]
+    refuses = rule.refuses and code not in REFUSE_NOTHING
     yield from wrap_text(f"{code}: {rule.title}", _WIDTH, rest="  ")
-    fix = BY_HAND.get(code, _COMPUTED)
     gate = f", behind the feature gate {rule.gate}" if rule.gate else ""
-    yield from _labelled({"fix": "" if code in REFUSE_NOTHING else fix, "source": f"{rule.source}{gate}"})
+    fix = by_hand(code) if refuses else ""
+    page = edit = ""
+    if refuses and not fix:
+        _, fix, page = next(advice for advice in _ADVICE if code.startswith(advice[0]))
+        edit = _EDIT
+    texts = {"fix": fix, "next": edit, "page": _address(f"docs/runbooks/{page}.md") if page else ""}
+    yield from _labelled({**texts, "source": f"{rule.source}{gate}"})
+
+
+def _address(page: str) -> str:
+    """Return where a page of the documentation is; while the project has no address its path."""
+    return f"{REPOSITORY}/blob/main/{page}" if REPOSITORY else page
 
 
 def _labelled(texts: dict[str, str]) -> Iterator[str]:

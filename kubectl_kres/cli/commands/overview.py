@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
+from msgspec.structs import replace
+
 from kubectl_kres.cli import run_loop
 from kubectl_kres.cli.args.flags import same_source
 from kubectl_kres.cli.args.options import (
@@ -17,6 +19,7 @@ from kubectl_kres.cli.args.options import (
     SERVER,
     SNAPSHOT,
     WATCH,
+    WHOLE_LIST,
     Options,
 )
 from kubectl_kres.cli.command import Command
@@ -29,7 +32,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.render import overview as render
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.all_states import PodStates
-from kubectl_kres.reports.overview import Overview, overview, overview_needs
+from kubectl_kres.reports.overview import Overview, elsewhere, elsewhere_needs, overview, overview_needs
 from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.reports.pod.scheduling_needs import list_node_needs
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums, SumCollector
@@ -77,14 +80,18 @@ class OverviewPage(run_loop.Page):
             complete(source, subjects_of(source.store, space), list_read_requests, scope=space, listed=True)
             fill_all(source, partial(_node_needs, source.store, states))
             result = overview(source.store, space, evaluation_options, sums, states)
+            if space and not result.problems and not (source.store.origin.kind == "cluster" and options.namespaces):
+                # Whoever names no namespace has not chosen to look at this one alone.
+                source.fill(elsewhere_needs())
+                result = replace(result, others=elsewhere(source.store, space))
             draw_whole: Callable[[], Iterable[str]] = partial(self._lines, now, result)
             if options.output == "brief":
                 draw_whole = self.brief(render.brief(result, now, same_source(options)))
             yield run_loop.ObjectAnswer(None, result, draw_whole)
             negative = options.exit_code and any(problem.severity == "bad" for problem in result.problems)
-            run_summary.add_answer(result.unseen, complete=result.complete, negative=negative)
+            run_summary.add_answer(result.unread, complete=result.complete, negative=negative)
             if options.output in {"text", "wide"}:
-                run_summary.note_printed(result.unseen)
+                run_summary.note_printed(result.unread)
         run_summary.note_unread((), complete=not source.skipped)
 
     def _sum_pods(
@@ -108,19 +115,22 @@ class OverviewPage(run_loop.Page):
     def _lines(self, now: str, overview: Overview) -> Iterator[str]:
         plain = self.options.ascii or not speaks_unicode()
         flags = same_source(self.options)
-        yield from render.lines(overview, now, ascii_only=plain, color=self.color, width=self.width, flags=flags)
+        whole = self.options.whole
+        yield from render.lines(
+            overview, now, ascii_only=plain, color=self.color, width=self.width, flags=flags, whole=whole
+        )
 
 
 command = Command(
     "overview",
     build_watch_runner(plan),
     text="""
-        Show at a glance what there is and how it fares: workloads whose pods are refused, quotas, pods by QoS class,
-        LimitRanges, and pools, claims and runs where they are installed. Below stands what is worst, each with what
-        mends it and the command that says more.
+        Show at a glance what there is and how it is doing: workloads, quotas, pods by QoS class, LimitRanges, and
+        pools, claims and runs where they are installed. Then come the five worst problems, each with its cause and
+        its fix; --all lists all of them.
 
         It is the first screen of the terminal interface as text, and what kubectl kres prints without a command where
-        it is not on a terminal. With --exit-code it ends with 1 where anything is refused, waits, fails, is full or
+        it is not on a terminal. With --exit-code it exits with 1 where anything is refused, waits, fails, is full or
         over.
         """,
     examples="""
@@ -136,6 +146,6 @@ command = Command(
         # On the bundled example, without a cluster
         kubectl kres overview --demo
         """,
-    flags=(ALL_NAMESPACES, SNAPSHOT, DEMO, ASCII, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, WATCH, *SERVER),
+    flags=(ALL_NAMESPACES, SNAPSHOT, DEMO, WHOLE_LIST, ASCII, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, WATCH, *SERVER),
     formats=("text", "brief", "json", "yaml"),
 )

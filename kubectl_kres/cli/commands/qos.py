@@ -133,9 +133,9 @@ class QosPage(Page):
             yield ObjectAnswer(subject, pod_quality, drawn, note=note)
             run_summary.note_condition("admitted", not pod_quality.refused, complete=pod_quality.complete)
             negative = options.exit_code and bool(pod_quality.refused or pod_quality.differs)
-            run_summary.add_answer(pod_quality.unseen, complete=pod_quality.complete, negative=negative)
+            run_summary.add_answer(pod_quality.unread, complete=pod_quality.complete, negative=negative)
             if shows_all and options.output in {"text", "wide"}:
-                run_summary.note_printed(pod_quality.unseen)
+                run_summary.note_printed(pod_quality.unread)
 
     def _quality(self, batch: AnswerBatch, subject: Subject) -> PodQos | None:
         version = int(self.options.cgroup.removeprefix("v") or 0)
@@ -175,14 +175,14 @@ command = Command(
     build_watch_runner(plan),
     text="""
         Show the QoS class of pods: which container and resource decides it, the smallest change that leads to another
-        class, and oom_score_adj, which says whom the kernel ends first. Workloads are answered for by the next pod of
+        class, and oom_score_adj, which says what the kernel kills first. Workloads are answered for by the next pod of
         their template. Several objects get a line each; without a name it is the pods of the namespace.
         --all shows every reason, and the way to every class.
 
         With --cgroup the cgroups of the pod follow, with the values that kubelet and runtime write. With --summary
         pods are only counted and their requests and limits added up, as quotas count them.
 
-        With --exit-code it ends with 1 where a pod would be refused or a live pod has another class than it would get
+        With --exit-code it exits with 1 where a pod would be refused or a live pod has another class than it would get
         today.
         """,
     examples="""

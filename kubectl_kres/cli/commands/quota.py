@@ -20,6 +20,7 @@ from kubectl_kres.cli.args.options import (
     RECOUNT,
     SERVER,
     WATCHING,
+    WHOLE_LIST,
     Options,
 )
 from kubectl_kres.cli.command import Command
@@ -29,12 +30,13 @@ from kubectl_kres.cli.select.quotas import quotas, select_fit_subject, workloads
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.watch_option import build_watch_runner
 from kubectl_kres.errors import KresError, UsageError
-from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.objects import ResourceQuota
+from kubectl_kres.model.workload_kinds import WORKLOADS
 from kubectl_kres.render import describe
 from kubectl_kres.render.quota import fit as render_fit
 from kubectl_kres.render.quota import quota_blocks as render
 from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.reports.common.shown import WORST
 from kubectl_kres.reports.quota.denied import Denied, find_refusal
 from kubectl_kres.reports.quota.describe import quota_block
 from kubectl_kres.reports.quota.fit import Fit, fit
@@ -55,7 +57,7 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
     if options.denied:
         return Query(partial(DeniedPage, options), words, workloads)
     counted = words or options.filenames or options.recount or options.by
-    return Query(partial(QuotaPage, options), words, quotas, unread=() if counted else _UNREAD)
+    return Query(partial(QuotaPage, options, listed=not words), words, quotas, unread=() if counted else _UNREAD)
 
 
 def _refuse_flag_conflicts(options: Options) -> None:
@@ -77,9 +79,12 @@ class QuotaPage(Page):
 
     kind = "Quota"
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, *, listed: bool) -> None:
+        """``listed``: no quota is asked for by name."""
         super().__init__(options)
         self._ascii_only = options.ascii or not speaks_unicode()
+        detailed = options.whole or options.recount or options.by or options.filenames
+        self.as_table = listed and options.output == "text" and not detailed
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """The quotas of a turn."""
@@ -109,6 +114,19 @@ class QuotaPage(Page):
         for subject, report in zip(batch.selection.subjects, reports, strict=True):
             yield self._build_answer(subject, None, report)
             _count(self.options, run_summary, report, negative=any(use.is_exceeded for use in report.uses))
+
+    def table(self, answers: Sequence[ObjectAnswer]) -> Iterator[str]:
+        """Draw the fullest quotas, or all if they are few."""
+        if len(answers) > WORST:
+            reports = [answer.report for answer in answers]
+            ascii_only, color, width = self._ascii_only, self.color, self.width
+            yield from render.list_lines(
+                reports, same_source(self.options), ascii_only=ascii_only, color=color, width=width
+            )
+            return
+        for index, answer in enumerate(answers):
+            yield from [""] * bool(index)
+            yield from answer.lines()
 
     def _build_answer(self, subject: Subject, quota: ResourceQuota | None, report: QuotaReport) -> ObjectAnswer:
         if self.options.output == "brief":
@@ -181,7 +199,7 @@ class DeniedPage(Page):
 
 
 def _count(options: Options, run_summary: RunSummary, value: QuotaReport | Fit | Denied, *, negative: bool) -> None:
-    run_summary.add_answer(value.unseen, complete=value.complete, negative=negative and options.exit_code)
+    run_summary.add_answer(value.unread, complete=value.complete, negative=negative and options.exit_code)
 
 
 def _explain(options: Options, subject: Subject) -> str:
@@ -198,12 +216,12 @@ command = Command(
     build_watch_runner(plan),
     text="""
         Show what the quotas of a namespace limit, in which scopes, what is used and what is left. Only quotas are
-        read; objects only where they are counted.
+        read; objects only where they are counted. Of more than five quotas the fullest are shown, or all with --all.
 
-        A status that is not what a recount finds is named with its cause. What fits, and who is refused, is computed
+        A status that differs from a recount is named with its cause. What fits, and who is refused, is computed
         with the server's own admission rules.
 
-        With --exit-code it ends with 1 where more is used than a quota allows (a full quota is no such answer), with
+        With --exit-code it exits with 1 where more is used than a quota allows (a full quota is no such answer), with
         --recount also where the status is wrong, with --fit where not all missing pods fit, with --denied where
         anything is refused.
         """,
@@ -230,7 +248,21 @@ command = Command(
         kubectl kres quota --demo
         """,
     usage="[NAME...]",
-    flags=(RECOUNT, BY, FIT, DENIED, NO_SEEN, ASCII, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
+    flags=(
+        RECOUNT,
+        BY,
+        FIT,
+        DENIED,
+        NO_SEEN,
+        WHOLE_LIST,
+        ASCII,
+        *INPUT,
+        OUTPUT,
+        EXIT_CODE,
+        ALLOW_PARTIAL,
+        *WATCHING,
+        *SERVER,
+    ),
     formats=("text", "wide", "brief", "json", "yaml", "name", "describe"),
     completes="resourcequotas",
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 from inspect import cleandoc
+from types import GenericAlias
 from typing import Any
 
 import msgspec
@@ -13,6 +15,7 @@ from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.system import systems
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.text import data
+from kubectl_kres.reports.common.record import HOLDER, SENTENCE
 
 #: Command to the module and the name of its answer's type, and the kind of the document that holds the answers.
 ANSWERS = {
@@ -35,6 +38,9 @@ ANSWERS = {
 }
 
 
+#: What the reference to a definition begins with.
+_DEFS = "#/$defs/"
+
 #: What stands beside the answers about pods in the documents of a command.
 MORE = {
     "explain": (
@@ -56,12 +62,29 @@ def run(_options: Options, words: tuple[str, ...]) -> int:
     return 0
 
 
+_STRINGS = {"type": "string"}
+#: ``reports.common.unread.UnreadKind``; what has its default is left out.
+_UNREAD = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "required": ["kind", "state"],
+        "properties": {
+            "kind": _STRINGS,
+            "state": {"enum": ["denied", "failed"]},
+            "message": _STRINGS,
+            "required": {"type": "boolean", "default": True},
+        },
+    },
+}
+
+
 def schema(command: str) -> dict[str, Any]:
     """The schema of a command's document, made from the types of its report."""
     module, name, kind = ANSWERS[command]
     types = [(module, name), *MORE.get(command, ())]
     answers = [getattr(import_module(module_name), what) for module_name, what in types]
-    items, definitions = msgspec.json.schema_components(answers, ref_template="#/$defs/{name}")
+    items, definitions = _components(answers)
     for definition in definitions.values():
         if "description" in definition:
             definition["description"] = cleandoc(definition["description"])
@@ -79,12 +102,64 @@ def schema(command: str) -> dict[str, Any]:
             "metadata": {
                 "type": "object",
                 "required": ["complete"],
-                "properties": {**origin, "complete": {"type": "boolean"}},
+                "properties": {**origin, "complete": {"type": "boolean"}, "unread": _UNREAD},
             },
             "items": {"type": "array", "items": item},
         },
         "$defs": definitions,
     }
+
+
+def _components(answers: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+    """Return the schemas of types and of all that they are made of; what systems add stands as fields of its own."""
+    parts = [getattr(import_module(module), name) for system in systems() for module, name in system.parts]
+    _, definitions = msgspec.json.schema_components(answers)
+    properties = {key for definition in definitions.values() for key in definition.get("properties", ())}
+    parts = [part for part in parts if f"{HOLDER}{part.PLACE}" in properties]
+    forms: list[Any] = [GenericAlias(tuple, (part, ...)) if part.SEVERAL else part | None for part in parts]
+    items, definitions = msgspec.json.schema_components([*answers, *forms], ref_template=f"{_DEFS}{{name}}")
+    _word_sentences(definitions)
+    fields: dict[str, dict[str, Any]] = {}
+    for part, form in zip(parts, items[len(answers) :], strict=True):
+        default: Any = [] if part.SEVERAL else None
+        fields.setdefault(f"{HOLDER}{part.PLACE}", {})[part.KEY] = {**form, "default": default}
+    for definition in definitions.values():
+        if "properties" in definition:
+            named = ((fields.get(key) or {key: field}) for key, field in definition["properties"].items())
+            definition["properties"] = {key: field for several in named for key, field in several.items()}
+    return items[: len(answers)], definitions
+
+
+def _word_sentences(definitions: dict[str, Any]) -> None:
+    """Put texts in place of sentences, and leave out what only these are made of."""
+    sentences = {name for name, form in definitions.items() if SENTENCE in form.get("properties", ())}
+    parts = _references([definitions.pop(name) for name in sentences])
+    for name, form in definitions.items():
+        definitions[name] = _with_texts(form, {f"{_DEFS}{sentence}" for sentence in sentences})
+    for name in parts - sentences - _references(list(definitions.values())):
+        del definitions[name]
+
+
+def _with_texts(form: Any, sentences: set[str]) -> Any:
+    if isinstance(form, list):
+        return [_with_texts(item, sentences) for item in form]
+    if not isinstance(form, dict):
+        return form
+    if form.get("$ref") in sentences:
+        return {"type": "string"}
+    choices = form.get("anyOf", ())
+    if any(choice.get("$ref") in sentences for choice in choices):
+        absent = {"default": ""} if {"type": "null"} in choices else {}
+        return {"type": "string", **absent}
+    return {key: _with_texts(value, sentences) for key, value in form.items()}
+
+
+def _references(forms: Any) -> set[str]:
+    """Return the names of the definitions that these forms refer to."""
+    if isinstance(forms, dict):
+        own = {forms["$ref"].removeprefix(_DEFS)} if isinstance(forms.get("$ref"), str) else set()
+        return own.union(*map(_references, forms.values()))
+    return set().union(*map(_references, forms)) if isinstance(forms, list | tuple) else set()
 
 
 command = Command(

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
 
 import click
 from msgspec import structs
@@ -29,9 +28,10 @@ from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.documents import Items
 from kubectl_kres.cli.output.exit_codes import print_stderr
 from kubectl_kres.cli.output.printer import DOCUMENTS, print_lines, wants_color, width
-from kubectl_kres.cli.run_loop import RunSummary, gc_disabled
+from kubectl_kres.cli.run_loop import RunSummary, frame_of, gc_disabled
 from kubectl_kres.cli.simulation import assign_namespaces, given_steps, with_kinds
-from kubectl_kres.cli.source.object_source import ObjectSource, current_time, open_source
+from kubectl_kres.cli.source.object_source import ObjectSource, current_time
+from kubectl_kres.cli.source.open_source import open_source
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
@@ -40,26 +40,24 @@ from kubectl_kres.render.verdict import brief
 from kubectl_kres.reports.changes.compare import ChangeWithPods, Rollouts, compare_sides, report_of
 from kubectl_kres.reports.changes.given_steps import (
     GivenStep,
-    autoscaler_needs,
-    autoscaler_remarks,
+    cluster_needs,
     ignored_enforcement,
     namespace_needs,
     plugin_needs,
     policies_of,
-    pool_needs,
     remarks,
     split_followed_steps,
 )
 from kubectl_kres.reports.changes.report import ChangeReport
-from kubectl_kres.reports.changes.runs import concerns_runs, run_needs, with_runs
+from kubectl_kres.reports.changes.system import NextPods, next_pod_makers, system_remarks, unread_by_systems
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, find_unread
-from kubectl_kres.simulate.change import key_of_step
-from kubectl_kres.simulate.cluster import POOLED, ClusterChange, PlacedStep, current_final_states
-from kubectl_kres.simulate.live import OF_CLUSTER, lean_converters
+from kubectl_kres.simulate.change import PlacedStep, key_of_step
+from kubectl_kres.simulate.cluster import ClusterChange, current_final_states
+from kubectl_kres.simulate.live import IN_NAMESPACE, OF_CLUSTER, lean_converters
 from kubectl_kres.simulate.plugins import parameters_of
+from kubectl_kres.simulate.system import cluster_kinds
 from kubectl_kres.store.store import READ, Origin, ReadRequest, Store, fill_all
 
-_RUNS = ("TaskRun", "Task", "StepAction")
 _AUTOSCALER = "HorizontalPodAutoscaler"
 #: The flags that are steps.
 _STEPS = ("filenames", "delete", "scale", "sets", "release", "evict")
@@ -112,7 +110,7 @@ def _change(options: Options, items: Items, run_summary: RunSummary) -> int:
             server, assumptions, store.origin.time or current_time(), yaml_text.value, not options.no_seen
         )
         wanted = with_kinds(wanted, source)
-        texts = (*remarks(wanted), *autoscaler_remarks(wanted, store, default), *ignored_enforcement(store, spaces))
+        texts = (*remarks(wanted), *system_remarks(wanted, store, default), *ignored_enforcement(store, spaces))
         wanted, left = split_followed_steps(wanted, store, default, source.serves_kind)
         steps = list(assign_namespaces(wanted, store, spaces, default, everywhere=options.all_namespaces))
         looked = (
@@ -124,9 +122,10 @@ def _change(options: Options, items: Items, run_summary: RunSummary) -> int:
         course = ClusterChange(store, steps, evaluation_options.server, looked, emptied=True, seen=seen)
         change = report_of(course, _rollouts(options, flags))
         change_report = _with_nodes(source, change, steps, evaluation_options)
-        if _concerns_runs(wanted):
-            runs_in = spaces if options.all_namespaces or _configures(wanted) else _list_step_namespaces(steps, default)
-            change_report = _with_runs(source, change_report, steps, runs_in, evaluation_options)
+        for maker in _concerned_makers(wanted):
+            wide = options.all_namespaces or _configures(wanted)
+            made_in = spaces if wide else _list_step_namespaces(steps, default)
+            change_report = _with_next_pods(source, maker, change_report, steps, made_in, evaluation_options)
         change_report = _add_notes(change_report, store, spaces, (*assumptions, *texts), left)
         return _print_report(options, items, run_summary, source, change_report, store.origin)
 
@@ -148,29 +147,32 @@ def _rollouts(options: Options, steps: Sequence[object]) -> Rollouts:
     return Rollouts(options.rollouts if steps else 0, options.rollouts)
 
 
-def _concerns_runs(steps: Sequence[GivenStep]) -> bool:
-    return concerns_runs(key_of_step(item.step) for item in steps)
+def _concerned_makers(steps: Sequence[GivenStep]) -> list[NextPods]:
+    """Return the systems of whose next pods a step may decide."""
+    keys = [key_of_step(item.step) for item in steps]
+    return [maker for maker in next_pod_makers() if any(maker.decides(kind, name) for kind, name in keys)]
 
 
 def _configures(steps: Sequence[GivenStep]) -> bool:
-    """Return whether something changes that runs of all namespaces depend on."""
+    """Return whether something changes that next pods of all namespaces depend on."""
     return any(item.kind is not None and item.kind.kind in {"ConfigMap", *OF_CLUSTER} for item in steps)
 
 
-def _with_runs(
+def _with_next_pods(
     source: ObjectSource,
+    maker: NextPods,
     change_report: ChangeReport,
     steps: Sequence[PlacedStep],
     spaces: Sequence[str],
     options: EvaluationOptions,
 ) -> ChangeReport:
-    for _ in range(3):  # a run names its Task, and this its StepActions
-        source.fill(run_needs(source.store, spaces))
+    for _ in range(3):  # what makes a pod names what defines it, and this may name more
+        source.fill(maker.reads(source.store, spaces))
     lacking = [
-        space for space in spaces if source.store.covered(ReadRequest("TaskRun", space)).state in {"denied", "failed"}
+        space for space in spaces if source.store.covered(ReadRequest(maker.kind, space)).state in {"denied", "failed"}
     ]
-    change_report = with_runs(change_report, source.store, steps, spaces, options)
-    texts = [f"TaskRuns of {', '.join(lacking)} could not be read: what their next pods get is not shown"]
+    change_report = maker.compare(change_report, source.store, steps, spaces, options)
+    texts = [f"{maker.kind}s of {', '.join(lacking)} could not be read: what their next pods get is not shown"]
     return structs.replace(change_report, notes=(*change_report.notes, *texts * bool(lacking)))
 
 
@@ -192,7 +194,7 @@ def _is_wide(steps: Sequence[GivenStep], store: Store) -> bool:
     """
     parameters = parameters_of(policies_of(steps, store))
     return any(parameters.is_parameter_step(item.step) for item in steps) or any(
-        step.kind is not None and not step.kind.namespaced and step.kind.kind not in POOLED for step in steps
+        step.kind is not None and not step.kind.namespaced and step.kind.kind not in cluster_kinds() for step in steps
     )
 
 
@@ -207,22 +209,23 @@ def _read(options: Options, source: ObjectSource, steps: Sequence[GivenStep]) ->
         default = (*options.namespaces, "default")[0]
         store = source.store
         spaces = tuple(dict.fromkeys((default, *(step.namespace for step in steps if step.namespace))))
-        for read in (*namespace_needs(spaces), *namespace_needs([""]), *pool_needs()):
+        for read in (*namespace_needs(spaces), *namespace_needs([""]), *cluster_needs()):
             store.cover(read, READ)
         return store, spaces, default
     named = [step.namespace for step in steps if step.namespace]
     asked = tuple(dict.fromkeys((*source.namespaces, *named)))
     wide = options.all_namespaces or not source.namespaces
     reads = list(namespace_needs([""] if wide else asked))
-    if any(step.kind is not None and step.kind.kind in POOLED for step in steps):
-        reads += pool_needs()
+    if any(step.kind is not None and step.kind.kind in cluster_kinds() for step in steps):
+        reads += cluster_needs()
         reads += namespace_needs([""]) if not wide and _moves_quotas(steps) else ()
-    if _concerns_runs(steps):
-        reads += [ReadRequest(kind, space, required=False) for kind in _RUNS for space in ([""] if wide else asked)]
+    for maker in _concerned_makers(steps):
+        in_spaces = [""] if wide else asked
+        reads += [ReadRequest(kind, space, required=False) for kind in maker.kinds for space in in_spaces]
     source.fill(reads)
     spaces, default = asked, asked[0] if asked else "default"
     if wide:
-        spaces = tuple(dict.fromkeys(item.metadata.namespace for item in _list_objects(source.store)))
+        spaces = tuple(sorted(_namespaces_with_objects(source.store)))
         default = spaces[0] if len(spaces) == 1 else "default"
     _read_policies(source, spaces, steps, default)
     return source.store, spaces, default
@@ -242,13 +245,10 @@ def _moves_quotas(steps: Sequence[GivenStep]) -> bool:
     return any(step.kind is not None and step.kind.kind in {"ResourcePool", "Namespace"} for step in steps)
 
 
-def _list_objects(store: Store) -> list[Any]:
-    result: list[Any] = []
-    for kind in (
-        "LimitRange", "ResourceQuota", "Deployment", "StatefulSet", "Job", "DaemonSet", "ReplicaSet", "Pod", *_RUNS
-    ):  # fmt: skip
-        result += store.all(kind)
-    return result
+def _namespaces_with_objects(store: Store) -> set[str]:
+    """Return the namespaces that hold anything that a change may concern."""
+    kinds = (*IN_NAMESPACE, "Pod", *(kind for maker in next_pod_makers() for kind in maker.kinds))
+    return {item.metadata.namespace for kind in kinds for item in store.all(kind)}
 
 
 def _add_notes(
@@ -266,12 +266,11 @@ def _add_notes(
     autoscalers = (read for space in ("", *spaces) for read in namespace_needs([space]) if read.kind == _AUTOSCALER)
     lacking = [read for read in autoscalers if store.covered(read).state in {"denied", "failed"}]
     texts = [f"{_AUTOSCALER}s could not be read: how far they get is not shown"] * bool(lacking)
-    reads = (structs.replace(read, required=True) for read in autoscaler_needs(store, spaces))
-    failed_reads = (*failed_reads, *find_unread(store, reads), *left)
+    failed_reads = (*failed_reads, *unread_by_systems(store, spaces), *left)
     return structs.replace(
         change_report,
         notes=(*change_report.notes, *texts, *assumptions),
-        unseen=(*failed_reads, *change_report.unseen),
+        unread=(*failed_reads, *change_report.unread),
         complete=not failed_reads,
     )
 
@@ -295,14 +294,12 @@ def _compare_snapshots(options: Options, items: Items, run_summary: RunSummary) 
         del given_steps
         sides = []
         for source in (before, after):
-            source.fill([*namespace_needs(source.namespaces or [""]), *pool_needs()])
+            source.fill([*namespace_needs(source.namespaces or [""]), *cluster_needs()])
             _read_policies(source, source.namespaces)
         server, assumptions = server_of(after.version())
         # What was read on one side alone would have come or gone.
         spaces = after.namespaces or before.namespaces
-        spaces = spaces or tuple(
-            {item.metadata.namespace for side in (before, after) for item in _list_objects(side.store)}
-        )
+        spaces = spaces or tuple(sorted(_namespaces_with_objects(before.store) | _namespaces_with_objects(after.store)))
         seen = not options.no_seen
         sides = [current_final_states(source.store, server, spaces, seen=seen) for source in (before, after)]
         change_report = compare_sides(sides[0], sides[1], _rollouts(options, sides))
@@ -318,11 +315,12 @@ def _print_report(
     change_report: ChangeReport,
     origin: Origin,
 ) -> int:
+    run_summary.look_at(source)
     negative = change_report.is_refused or (options.exit_code and change_report.outcome == "worse")
-    run_summary.add_answer(change_report.unseen, complete=change_report.complete, negative=negative)
+    run_summary.add_answer(change_report.unread, complete=change_report.complete, negative=negative)
     if options.output in DOCUMENTS:
         items.add(change_report)
-        items.write("Change", origin, complete=run_summary.complete, kube_version=options.kube_version)
+        items.write("Change", origin, frame_of(run_summary), kube_version=options.kube_version)
     elif options.output == "diff":
         print_lines(render.difference(change_report))
         for step in change_report.steps:
@@ -353,17 +351,17 @@ command = Command(
     "simulate",
     run,
     text="""
-        Play a change and show what it does: which workloads lose pods or get some, whose next pod would be refused or
+        Try a change and show what it does: which workloads lose pods or get some, whose next pod would be refused or
         get other values, whose next rollout would stall, which quotas are over their limit, which claims are won or
-        lost. What stays as it is is not shown. Nothing is written to the cluster.
+        lost. Unchanged objects are omitted. Nothing is written to the cluster.
 
         The steps are carried out in the order given; then the controllers act until they are at rest, after all their
-        back-offs. Where a race among them decides, the worst and the best end are shown.
+        back-offs. Where a race between them decides, the worst and the best outcome are shown.
 
-        Ends with 1 if the server would refuse a step, and with --exit-code if anything gets worse.
+        Exits with 1 if the server would refuse a step, and with --exit-code if anything gets worse.
         """,
     examples="""
-        # Whom does this LimitRange break?
+        # Who would this LimitRange hurt?
         kubectl kres simulate -f limitrange.yaml -n shop
 
         # In all namespaces, for a file that names none

@@ -18,7 +18,9 @@ from kubectl_kres.cli.run_loop import gc_disabled
 from kubectl_kres.cli.source.object_source import current_time
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.admission_objects import Parameter, is_parameter
-from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, DEVICES, WORKLOADS, Kind, is_view
+from kubectl_kres.model.kinds import BY_KIND, DEVICES, Kind, is_view
+from kubectl_kres.model.objects import BOUND_PODS
+from kubectl_kres.model.workload_kinds import WORKLOADS
 from kubectl_kres.reports.common.system import AboutConfiguration, kinds_of, systems
 from kubectl_kres.reports.pod.scheduling_needs import spec_needs
 from kubectl_kres.snapshot.format import Header
@@ -172,10 +174,10 @@ def _list_read_requests(spaces: tuple[str, ...], installed: tuple[str, ...], sto
             yield from (ReadRequest(kind, name=space) for space in spaces)
         else:
             yield ReadRequest(kind)
-    yield from _of_waiting(store, spaces)
+    yield from _reads_of_waiting_pods(store, spaces)
 
 
-def _of_waiting(store: Store, spaces: tuple[str, ...]) -> Iterator[ReadRequest]:
+def _reads_of_waiting_pods(store: Store, spaces: tuple[str, ...]) -> Iterator[ReadRequest]:
     """What the scheduler looks at for pods that wait, besides nodes and pods; asked again once some of it is read."""
     done = {scheduling.NODES, scheduling.POD, BOUND_PODS, "Namespace"}
     reads: set[ReadRequest] = set()

@@ -14,6 +14,7 @@ from kubectl_kres.cli.args.options import (
     SINCE,
     SNAPSHOT,
     WATCH,
+    WHOLE_LIST,
     Options,
 )
 from kubectl_kres.cli.command import Command
@@ -55,10 +56,12 @@ class TimelinePage(Page):
             pod_news = PodNews()
             readable = each_pod(source, space, pod_news.add, run_summary)
             result = timeline(source.store, space, pod_news if readable else None, after)
-            yield ObjectAnswer(None, result, partial(render.lines, result, now, color=self.color, width=self.width))
-            run_summary.add_answer(result.unseen, complete=result.complete, negative=False)
+            whole = self.options.whole
+            draw_whole = partial(render.lines, result, now, color=self.color, width=self.width, whole=whole)
+            yield ObjectAnswer(None, result, draw_whole)
+            run_summary.add_answer(result.unread, complete=result.complete, negative=False)
             if self.options.output in {"text", "wide"}:
-                run_summary.note_printed(result.unseen)
+                run_summary.note_printed(result.unread)
         run_summary.note_unread((), complete=not source.skipped)
 
 
@@ -81,7 +84,8 @@ command = Command(
     text="""
         Show what decided about the pods of a namespace, the newest first: who created or last edited quotas,
         LimitRanges, pools and claims and which fields; templates that are new; pods that were refused, killed for
-        memory, evicted or not scheduled; claims that got or lost room; TaskRuns that wait or failed.
+        memory, evicted or not scheduled; claims that got or lost room; TaskRuns that wait or failed. Without --all the
+        last ten are listed.
 
         Of each manager of an object the server keeps the last edit only, and events for an hour by default.
         """,
@@ -98,6 +102,6 @@ command = Command(
         # On the bundled example, without a cluster
         kubectl kres timeline --demo -n checkout
         """,
-    flags=(ALL_NAMESPACES, SNAPSHOT, DEMO, SINCE, OUTPUT, ALLOW_PARTIAL, WATCH),
+    flags=(ALL_NAMESPACES, SNAPSHOT, DEMO, SINCE, WHOLE_LIST, OUTPUT, ALLOW_PARTIAL, WATCH),
     formats=("text", "json", "yaml"),
 )

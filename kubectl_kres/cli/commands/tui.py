@@ -38,7 +38,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
 
 def _run_screens(options: Options, words: tuple[str, ...]) -> int:
     """Loads what the screens need and shows them; what takes time comes after the first frame."""
-    from kubectl_kres.cli.source.object_source import check_source_flags
+    from kubectl_kres.cli.source.open_source import check_source_flags
 
     check_source_flags(options)
     monochrome = _monochrome(options)
@@ -161,7 +161,7 @@ command = Command(
     "tui",
     run,
     text="""
-        Look around on full screen: namespaces, pods with their QoS classes, quotas and who uses them, LimitRanges
+        Browse on full screen: namespaces, pods with their QoS classes, quotas and who uses them, LimitRanges
         merged, pools and what would unblock a waiting claim, TaskRuns written, computed and live, and why each value
         is what it is. It reads and watches; nothing changes the cluster.
 

@@ -1,6 +1,5 @@
-"""Answers as one document: JSON, YAML, or a form of the user's. Loaded where one is asked for.
-
-Answers in JSON about objects that are alike, written after one pattern instead of being made for each.
+"""Answers as one document: JSON, YAML, or a form of the user's; JSON of many alike objects is written after one
+pattern.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import permutations
 from tempfile import SpooledTemporaryFile
-from typing import Any, Generic, NamedTuple, Self, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TextIO, TypeVar
 
 import msgspec
 
@@ -18,6 +17,9 @@ from kubectl_kres.render.text import data
 from kubectl_kres.render.text.data import Item
 from kubectl_kres.reports.common.system import CacheKey
 from kubectl_kres.store.store import Origin
+
+if TYPE_CHECKING:
+    from kubectl_kres.reports.common.unread import Frame
 
 
 class CustomFormat(str):
@@ -76,10 +78,10 @@ class Items:
     def add(self, item: Any) -> None:
         """Append an item; for JSON it may be drawn already, as ``data.Item``."""
         if isinstance(self._output, CustomFormat):
-            self._shaped.append(msgspec.to_builtins(item))
+            self._shaped.append(data.to_plain(item))
             return
         if self._output == "yaml":
-            text = data.to_yaml([msgspec.to_builtins(item)])
+            text = data.to_yaml([data.to_plain(item)])
         else:
             drawn = item if isinstance(item, data.Item) else data.item(item)
             text = f",\n{drawn.text}" if self._file else drawn.text
@@ -88,10 +90,12 @@ class Items:
         self._file.write(text)
 
     def write(
-        self, kind: str, origin: Origin, *, complete: bool, kube_version: str = "", file: TextIO | None = None
+        self, kind: str, origin: Origin, frame: Frame, *, kube_version: str = "", file: TextIO | None = None
     ) -> None:
         """The document, on standard output if no file is given. ``kube_version``: as ``data.document`` takes it."""
-        head = data.document(kind, self._shaped, origin, complete=complete, kube_version=kube_version)
+        head = data.document(
+            kind, self._shaped, origin, complete=frame.complete, unread=frame.unread, kube_version=kube_version
+        )
         if self._file is None:
             print(format_document(head, self._output), end="", file=file)
             return

@@ -1,6 +1,5 @@
-"""Exceptions as lines on stderr, in kubectl's words, and as exit codes.
-
-What a signal that ends programs does here: first what is half done is cleaned up, then it ends the program.
+"""How the program ends: errors as lines on stderr in kubectl's words and as exit codes, and what a signal does before
+that.
 """
 
 from __future__ import annotations

@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.capsule.reports.simulate import build_prediction
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.select.workloads import (
     asked_for,
     complete,
     counted_in_files,
+    definitions_in_files,
     file_subjects,
     refs_that_quotas_count,
 )
@@ -23,7 +23,8 @@ from kubectl_kres.manifests.read import raise_faults
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.workload import Workload, WorkloadSpec
+from kubectl_kres.model.workload import Workload, WorkloadSpec, same_template
+from kubectl_kres.model.workload_kinds import SCALED, WORKLOADS
 from kubectl_kres.reports.changes.combined_answer import (
     POLICIES,
     CombinedAnswer,
@@ -33,24 +34,26 @@ from kubectl_kres.reports.changes.combined_answer import (
     with_policies,
 )
 from kubectl_kres.reports.check.context import CheckContext, RemedyBudget
-from kubectl_kres.reports.check.refused_pods import ROLLED
 from kubectl_kres.reports.check.store_contexts import (
     check_needs,
+    checked_objects,
     cluster_needs,
     makers,
     missing_of_cluster,
     missing_reads,
+    object_reads,
     unmade,
 )
+from kubectl_kres.reports.check.system import predicted, used_definitions
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, build_unseen
-from kubectl_kres.reports.common.replicas import controller, same_template
-from kubectl_kres.reports.pod.needs import SCALED, list_read_requests
+from kubectl_kres.reports.common.owners import controller
+from kubectl_kres.reports.common.system import answers_about
+from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.usage_tree import counting_needs
 from kubectl_kres.store.store import READ, Coverage, ReadRequest, Store
-from kubectl_kres.tekton.reports.needs import pipeline_needs
 
-_POD, _RUN = BY_KIND["Pod"], BY_KIND["PipelineRun"]
+_POD = BY_KIND["Pod"]
 
 
 def check_contexts(
@@ -61,22 +64,24 @@ def check_contexts(
     """
     budget = RemedyBudget()
     if options.filenames:
-        yield from _of_files(source, inputs, options, evaluation_options, budget)
+        yield from _file_contexts(source, inputs, options, evaluation_options, budget)
         return
     spaces = source.namespaces
     for space in spaces or ("",):
-        yield from _of_cluster(source, evaluation_options, space, budget)
+        yield from _cluster_contexts(source, evaluation_options, space, budget)
     for _ in range(2):
         # Only the pools tell in which namespaces claims are read where all of them may not be.
         source.fill(cluster_needs(source.store))
     yield CheckContext(source.store, evaluation_options, unread=missing_of_cluster(source.store), spaces=spaces)
 
 
-def _of_files(
+def _file_contexts(
     source: ObjectSource, inputs: Input, options: Options, evaluation_options: EvaluationOptions, budget: RemedyBudget
 ) -> Iterator[CheckContext]:
     """Only what the files hold is asked about, in a cluster that has them."""
     subjects = asked_for(source, inputs, file_subjects(inputs, options.selector))
+    used = used_definitions([manifest.raw for manifest in inputs.manifests])
+    subjects += (item for item in definitions_in_files(inputs, options.selector) if item.ref not in used)
     policies = [ref for ref in inputs.policies.files if ref.kind in POLICIES]
     counted = counted_in_files(source, inputs, options.selector)
     if not subjects and not counted and not inputs.policies.files:
@@ -89,7 +94,8 @@ def _of_files(
 
         complete(source, counted, policy_needs)
     asked_about = [subject.ref for subject in (*subjects, *counted)]
-    spaces = dict.fromkeys(ref.namespace for ref in (*asked_about, *policies))
+    sent = [ref for ref in inputs.policies.files if answers_about(BY_KIND[ref.kind]).as_sent]
+    spaces = dict.fromkeys(ref.namespace for ref in (*asked_about, *policies, *sent))
     reads = {
         space: (
             ReadRequest("LimitRange", space),
@@ -122,17 +128,17 @@ def _of_files(
     if any(BY_KIND[ref.kind].group for ref in inputs.policies.files):
         source.fill(cluster_needs(source.store))
         unread = missing_of_cluster(source.store)
-        yield CheckContext(build_prediction(source.store).store, evaluation_options, unread=unread, of_files=True)
+        yield CheckContext(predicted(source.store), evaluation_options, unread=unread, of_files=True)
 
 
 def _rollout_read_requests(store: Store, subjects: Sequence[Subject]) -> Iterator[ReadRequest]:
-    """Yield what the cluster has of files' workloads, where a quota decides what becomes of a rollout."""
+    """Yield what the cluster has of files' workloads, and what of a rollout a quota decides about."""
     for subject in subjects:
         ref = subject.ref
-        if subject.raw is None or ref.kind not in ROLLED or not any(store.all("ResourceQuota", ref.namespace)):
+        if subject.raw is None or ref.kind not in WORKLOADS:
             continue
         yield ReadRequest(ref.kind, ref.namespace, required=False)
-        if ref.kind == "Deployment":
+        if ref.kind == "Deployment" and any(store.all("ResourceQuota", ref.namespace)):
             yield ReadRequest("ReplicaSet", ref.namespace, required=False)
 
 
@@ -154,7 +160,7 @@ def _apply_file_quotas(
     """Return the store with quotas that count what is there, and how far several workloads of the files get."""
     server = evaluation_options.server
     if not files.needs_cluster_counts:
-        return source.store, find_refused_objects(source.store, files, server) if files.has_policies else None
+        return source.store, find_refused_objects(source.store, files, server)
     source.fill(() if options.offline else files.reads())
     if files.several:
         result: CombinedAnswer | None = evaluate_together(source.store, files, server, in_turn=True)
@@ -163,7 +169,7 @@ def _apply_file_quotas(
     return with_policies(source.store, files, server), result
 
 
-def _of_cluster(
+def _cluster_contexts(
     source: ObjectSource, options: EvaluationOptions, scope: str, budget: RemedyBudget
 ) -> Iterator[CheckContext]:
     """``scope``: a namespace; empty: all, whose pods come in the order of their namespaces."""
@@ -176,9 +182,7 @@ def _of_cluster(
     by_space = makers(source.store, scope)
     own_subjects = (subject for group in by_space.values() for subject in group)
     complete(source, own_subjects, _needs_without_pods, scope=scope, listed=True)
-    runs = (ObjectRef(_RUN.kind, item.metadata.name, item.metadata.namespace)
-            for item in source.store.all(_RUN.kind, scope or None))  # fmt: skip
-    complete(source, [Subject(ref, _RUN) for ref in runs], pipeline_needs, scope=scope, listed=True)
+    complete(source, checked_objects(source.store, scope), object_reads, scope=scope, listed=True)
     quotas = tuple(source.store.all("ResourceQuota", scope or None))
     source.fill(read for read in counting_needs(quotas, Server(), scope) if read.kind != _POD.kind)
     with_policies = {

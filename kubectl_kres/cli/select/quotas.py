@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.cli.args.arguments import Test, fields_match, labels_match, name_of, refuse_selectors
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.select.workloads import Selection, complete, fault_of, one_named
@@ -13,6 +13,7 @@ from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
+from kubectl_kres.model.workload_kinds import POD_MAKERS
 from kubectl_kres.reports.common.explanation import Subject, build_unseen, find_unread
 from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.reports.quota import denied
@@ -41,7 +42,7 @@ def quotas(
     elif source.namespaces or options.filenames:
         file_namespaces = () if options.namespaces else _list_file_namespaces(inputs)
         for space in file_namespaces or source.namespaces or ("",):
-            yield from _of_namespace(source, options, space)
+            yield from _namespace_selections(source, options, space)
     else:
         yield from _select_all_quotas(source, options)
 
@@ -70,7 +71,7 @@ def _by_name(source: ObjectSource, options: Options, words: Sequence[str]) -> It
     yield from _select_quotas(source, options, resource_quotas, listed=len(resource_quotas) + len(missing) > 1)
 
 
-def _of_namespace(source: ObjectSource, options: Options, space: str) -> Iterator[Selection]:
+def _namespace_selections(source: ObjectSource, options: Options, space: str) -> Iterator[Selection]:
     read = ReadRequest(_QUOTA.kind, space)
     source.fill([read])
     if not source.store.covered(read).is_known:
@@ -102,7 +103,7 @@ def _select_shared_quotas(
         return
     refs = (report.subject for report in shared_reports(source.store, space))
     missed = tuple(failed_read for failed_read in find_unread(source.store, needs_) if failed_read.state != "unread")
-    yield Selection(tuple(Subject(ref, BY_KIND[ref.kind]) for ref in refs), listed=True, unseen=missed, shared=space)
+    yield Selection(tuple(Subject(ref, BY_KIND[ref.kind]) for ref in refs), listed=True, unread=missed, shared=space)
 
 
 def _select_quotas(
@@ -174,7 +175,7 @@ def workloads(
     gaps = source.store.gaps()
     reads = (read for scope in source.namespaces or ("",) for read in denied.denied_needs(scope))
     missed = tuple(build_unseen(read, gaps[read]) for read in reads if read.required and read in gaps)
-    yield Selection((), listed=True, unseen=missed)
+    yield Selection((), listed=True, unread=missed)
 
 
 def _refusable(source: ObjectSource, labels: Test, scope: str, space: str) -> tuple[Subject, ...]:
@@ -184,7 +185,7 @@ def _refusable(source: ObjectSource, labels: Test, scope: str, space: str) -> tu
     source.fill(read for read in denied.needs_of_systems(source.store, scope) if source.store.should_read(read))
     subjects = [
         Subject(ObjectRef(kind, item.metadata.name, item.metadata.namespace), BY_KIND[kind])
-        for kind in denied.ASKED
+        for kind in POD_MAKERS
         for item in source.store.all(kind, space or None)
         if denied.is_top_level(item) and labels(item.metadata.labels or {})
     ]
@@ -193,5 +194,5 @@ def _refusable(source: ObjectSource, labels: Test, scope: str, space: str) -> tu
     runs = [Subject(ref, BY_KIND[ref.kind]) for ref, metadata in waiting if labels(metadata.labels or {})]
     complete(source, runs, list_read_requests, scope=scope, listed=True)
     subjects += runs
-    order = tuple(dict.fromkeys((*denied.ASKED, *(run.ref.kind for run in runs))))
+    order = tuple(dict.fromkeys((*POD_MAKERS, *(run.ref.kind for run in runs))))
     return tuple(sorted(subjects, key=lambda subject: (subject.ref.namespace, order.index(subject.ref.kind))))

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import structs
 
-from kubectl_kres.cli.args.arguments import NamedObjects, parse_named_objects, refuse_selectors
+from kubectl_kres.cli.args.arguments import (
+    NamedObjects,
+    fields_match,
+    labels_match,
+    parse_named_objects,
+    refuse_selectors,
+)
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import ClusterError, Forbidden, InputError, KresError, NotFound, UsageError, on_one_line
@@ -18,6 +24,7 @@ from kubectl_kres.model.kinds import BY_KIND, Kind, is_known, is_view
 from kubectl_kres.model.objects import ObjectRef, mapping, text
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
+from kubectl_kres.model.workload_kinds import CONTROLLER_REVISION, POD_MAKERS, TEMPLATE_OWNERS
 from kubectl_kres.reports.common.explanation import FailedRead, Subject, find_unread, raw_template
 from kubectl_kres.reports.common.system import answers_about, kinds_of, makes_one_pod, require_answers
 from kubectl_kres.reports.pod.manifest_source import is_there, missing_error
@@ -32,7 +39,7 @@ class Selection(NamedTuple):
     """Objects that can be answered for now. The store holds what they need until the next selection is asked for.
 
     missing: what was named and cannot be read, each with its error. listed: they are a part of a list, whose policies
-    could be read but for ``unseen``, of which what is not required stands beside the answer. shared: the namespace
+    could be read but for ``unread``, of which what is not required stands beside the answer. shared: the namespace
     whose quotas of Capsule they are; empty: of all. reason: why there are none. left_out: the kinds of files' objects
     that nothing looks at, each as often as it is there.
     """
@@ -40,7 +47,7 @@ class Selection(NamedTuple):
     subjects: tuple[Subject, ...]
     errors: tuple[KresError, ...] = ()
     listed: bool = False
-    unseen: tuple[FailedRead, ...] = ()
+    unread: tuple[FailedRead, ...] = ()
     shared: str | None = None
     reason: str = ""
     left_out: tuple[str, ...] = ()
@@ -51,7 +58,7 @@ class Selection(NamedTuple):
 _ALWAYS = frozenset({"PersistentVolumeClaim", "ReplicaSet", *kinds_of("in-lists")})
 
 #: What holds the templates of pods: it comes in their order, in a list of all namespaces.
-_MADE_FROM = frozenset({"ReplicaSet", "Job", "ReplicationController", "ControllerRevision"})
+_MADE_FROM = frozenset({*TEMPLATE_OWNERS, CONTROLLER_REVISION.kind})
 #: Kinds beside whose list of all namespaces those are read.
 _READ_ALONG = ("Pod", "Deployment")
 
@@ -62,7 +69,8 @@ _SPACES = 3
 #: Kinds that are read beside every list.
 _BESIDE = ("LimitRange", "ResourceQuota")
 #: Where a name is looked for that stands in the place of a type.
-_NAMED = ("Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job", "Pod")
+_NAMED = (*POD_MAKERS, "Pod")
+_AUTOSCALER = "HorizontalPodAutoscaler"
 #: So many reads of the pods of one workload are made side by side before all pods are read.
 _MOST_OWN = 50
 #: What is read once for a page of a list, as far as that is known by now.
@@ -115,12 +123,33 @@ def select_subjects(
         except ClusterError as error:
             yield _by_name(source, words[0], find_reads, error)
             return
+    result = tuple(item for named_objects in result for item in _targets(source, named_objects))
     kinds = [require_answers(source.kind(named_objects.type), takes) for named_objects in result]
     if result[0].names:
         yield select_named(source, list(zip(kinds, result, strict=True)), find_reads)
         return
     for kind in kinds:
         yield from _select_pages(source, kind, options, find_reads, of_list)
+
+
+def _targets(source: ObjectSource, named_objects: NamedObjects) -> Iterator[NamedObjects]:
+    """Yield what the named autoscalers scale, which answers for them; anything else as it is.
+
+    Raises NotFound for one that is in none of the namespaces.
+    """
+    kind = source.kind(named_objects.type) if named_objects.names else None
+    if kind is None or kind != BY_KIND[_AUTOSCALER]:
+        yield named_objects
+        return
+    for name in named_objects.names:
+        spaces = [*source.candidate_namespaces(kind, name)]
+        source.fill([ReadRequest(_AUTOSCALER, space, name) for space in spaces])
+        scaled = [item for space in spaces if (item := source.store.get(_AUTOSCALER, name, space)) is not None]
+        if not scaled:
+            raise fault_of(source, [Subject(ObjectRef(_AUTOSCALER, name, space), kind) for space in spaces])
+        for item in scaled:
+            target = item.spec.scale_target_ref
+            yield NamedObjects(target.kind.lower(), (target.name,))
 
 
 def _after_change(
@@ -197,18 +226,18 @@ def _from_files(
         subjects = _policies_in_files(inputs, options.selector, takes)
         counted = _with_counted(source, inputs, options, subjects, find_reads) if takes is not makes_one_pod else None
         if counted is not None:
-            return counted._replace(unseen=unknown)
+            return counted._replace(unread=unknown)
         if not subjects:
             raise_faults(inputs.left_out)
             if not unknown:
                 raise _no_pods_error(inputs, options)
             # What an unknown kind makes is not known, which is no fault of the input.
-            return Selection((), unseen=unknown, left_out=_left_out(inputs, options.selector), reason=_UNKNOWN)
+            return Selection((), unread=unknown, left_out=_left_out(inputs, options.selector), reason=_UNKNOWN)
         unknown = ()
     elif not subjects:
         raise_faults(inputs.left_out)
     complete(source, subjects, find_reads)
-    return Selection(tuple(subjects), unseen=unknown, left_out=_left_out(inputs, options.selector))
+    return Selection(tuple(subjects), unread=unknown, left_out=_left_out(inputs, options.selector))
 
 
 def _with_counted(
@@ -247,6 +276,16 @@ def _without_kinds(left_out: Sequence[str], answered: Iterable[Subject]) -> tupl
     return tuple((+left).elements())
 
 
+def definitions_in_files(inputs: Input, selector: str) -> list[Subject]:
+    """Return the objects of files that say how pods are made and that make none themselves, as Tasks."""
+
+    def defines(kind: Kind) -> bool:
+        answers = answers_about(kind)
+        return bool(answers.explained) and answers.as_sent and not answers.counted
+
+    return _policies_in_files(inputs, selector, defines)
+
+
 def counted_in_files(source: ObjectSource, inputs: Input, selector: str) -> list[Subject]:
     """Return the objects of files that quotas count and that make no pods."""
     policies = _policies_in_files(inputs, selector, lambda kind: answers_about(kind).counted)
@@ -263,7 +302,6 @@ def refs_that_quotas_count(source: ObjectSource, inputs: Input) -> frozenset[Obj
 
 def _count_only_objects(source: ObjectSource, inputs: Input, selector: str = "") -> list[Subject]:
     """Return the objects of files that quotas merely count: always counted ones, and those a quota names."""
-    from kubectl_kres.cli.args.arguments import labels_match
     from kubectl_kres.manifests.overlay import counted_kind, is_always_counted
     from kubectl_kres.reports.namespace.counted_object import is_counted
 
@@ -282,7 +320,6 @@ def _count_only_objects(source: ObjectSource, inputs: Input, selector: str = "")
 
 
 def _left_out(inputs: Input, selector: str) -> tuple[str, ...]:
-    from kubectl_kres.cli.args.arguments import labels_match
     from kubectl_kres.manifests.overlay import is_left_out
 
     left = ((manifest.kind, manifest.metadata.get("labels")) for manifest in inputs.manifests if is_left_out(manifest))
@@ -319,15 +356,13 @@ def _no_pods_error(inputs: Input, options: Options) -> UsageError:
 
 def file_subjects(inputs: Input, selector: str = "") -> list[Subject]:
     """Return the pods, and the makers of pods, in the files; a field of a wrong type is a fault of the input."""
-    from kubectl_kres.cli.args.arguments import labels_match
-
     fits = labels_match(selector)
     subjects: list[Subject] = []
     inputs.mistyped.clear()
     for manifest in inputs.workloads:
         try:
             if fits(manifest.metadata.get("labels") or {}):
-                subjects.append(_of_manifest(manifest))
+                subjects.append(_manifest_subject(manifest))
         except InputError as error:
             inputs.mistyped.append(error)
     return subjects
@@ -354,8 +389,6 @@ def _read_defined_kind(definition: Manifest) -> tuple[str, str]:
 
 def _policies_in_files(inputs: Input, selector: str, takes: Callable[[Kind], bool]) -> list[Subject]:
     """Files without workloads are asked about themselves."""
-    from kubectl_kres.cli.args.arguments import labels_match
-
     fits = labels_match(selector)
     raws = {
         (manifest.kind, manifest.namespace, manifest.ref.name): manifest.raw
@@ -375,7 +408,7 @@ def _policies_in_files(inputs: Input, selector: str, takes: Callable[[Kind], boo
     ]
 
 
-def _of_manifest(manifest: Manifest) -> Subject:
+def _manifest_subject(manifest: Manifest) -> Subject:
     """Raises InputError at the first field of a wrong type."""
     from kubectl_kres.manifests.overlay import workload_kind_of
     from kubectl_kres.manifests.typed_manifest import decode_manifest
@@ -497,7 +530,7 @@ def _select_pages(
             complete(source, subjects, find_reads, space, listed=True, along=kind.kind in _READ_ALONG and not space)
             source.fill(state_needs(source.store, subjects))
             fill_all(source, partial(more, source.store, subjects))  # drivers are known once pods are
-            yield Selection(subjects, listed=True, unseen=failed_reads)
+            yield Selection(subjects, listed=True, unread=failed_reads)
 
 
 def readable(pages: Iterator[list[Any]], *, several: bool) -> Iterator[list[Any] | Forbidden]:
@@ -515,8 +548,6 @@ def _policies_in_store(source: ObjectSource, read: ReadRequest) -> Iterator[list
     wide_read = ReadRequest(read.kind, read.namespace)
     if not source.store.covered(wide_read).has_all_objects:
         raise fault_of(source, [Subject(ObjectRef(read.kind, "", read.namespace), BY_KIND[read.kind])])
-    from kubectl_kres.cli.args.arguments import fields_match, labels_match
-
     labels, fields = labels_match(read.label_selector), fields_match(read.field_selector, read.kind)
     yield [
         item

@@ -1,24 +1,24 @@
-"""The interface of object sources, the source that the flags choose, and the objects that ``-f`` names."""
+"""The interface of object sources, and the objects that ``-f`` names."""
 
 from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.exit_codes import print_stderr
-from kubectl_kres.errors import ConfigError, InputError, TimedOut, Unreachable, UsageError
+from kubectl_kres.errors import InputError, UsageError
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.tekton_config import CONFIG_NAMES
 from kubectl_kres.model.tekton_config import NAMESPACE as TEKTON_NAMESPACE
-from kubectl_kres.store.store import Kept, LeftOut, Origin, ReadRequest, Store
+from kubectl_kres.store.store import LeftOut, Origin, ReadRequest, Store
+from kubectl_kres.wording import join_words
 
 if TYPE_CHECKING:
     from kubectl_kres.manifests.manifest import Manifest
@@ -173,59 +173,8 @@ def _tekton_config(path: str, stdin: BinaryIO) -> Sequence[Manifest]:
     manifests = [manifest for manifest in read([path], recursive=False, stdin=stdin) if manifest.kind == "ConfigMap"]
     if not any(manifest.metadata.get("name") in CONFIG_NAMES for manifest in manifests):
         hint = "kubectl get configmaps -n tekton-pipelines -o yaml writes such a file"
-        raise UsageError(
-            f"{path}: there is no ConfigMap {', '.join(CONFIG_NAMES[:-1])} or {CONFIG_NAMES[-1]}", hint=hint
-        )
+        raise UsageError(f"{path}: there is no ConfigMap {join_words(CONFIG_NAMES, 'or')}", hint=hint)
     return manifests
-
-
-_HINT = "--offline explains the files by themselves"
-
-
-def check_source_flags(options: Options) -> None:
-    """Raises UsageError for sources that exclude each other."""
-    chosen = [f"--{flag}" for flag in ("offline", "demo", "snapshot") if getattr(options, flag)]
-    if len(chosen) > 1:
-        raise UsageError(f"{' and '.join(chosen)} exclude each other")
-
-
-@contextmanager
-def open_source(
-    options: Options, unread: Collection[str] = (), lean: Kept | None = None
-) -> Iterator[tuple[ObjectSource, Input]]:
-    """The source that the flags choose, with what ``-f`` named; in the end the server's warnings go to stderr.
-
-    ``unread``: kinds that need not be kept of a snapshot. ``lean``: what is kept of objects, by kind.
-
-    Raises UsageError for flags that exclude each other, InputError and SnapshotError for bad files, ClusterError.
-    """
-    check_source_flags(options)
-    if options.offline and not options.filenames:
-        raise UsageError("--offline needs the files to read, given with -f")
-    if options.recursive and not options.filenames:
-        raise UsageError("-R goes with -f DIR")
-    try:
-        source, inputs = _choose(options, unread, lean or {})
-        source.store.lean.update(lean or {})
-        try:
-            yield source, inputs
-        finally:
-            for warning in source.warnings:
-                print_stderr(f"Warning: {warning}")
-    except (ConfigError, Unreachable, TimedOut) as error:
-        if options.filenames and not error.hint:
-            error.hint = _HINT
-        raise
-
-
-def _choose(options: Options, unread: Collection[str], lean: Kept) -> tuple[ObjectSource, Input]:
-    if options.offline or options.demo or options.snapshot:
-        from kubectl_kres.cli.source.offline import open_held
-
-        return open_held(options, unread, lean)
-    from kubectl_kres.cli.source.live import open_live  # a quarter of a second
-
-    return open_live(options)
 
 
 def current_time() -> str:

@@ -10,8 +10,9 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.source.object_source import Input
 from kubectl_kres.errors import ClusterError, UsageError
 from kubectl_kres.model import kinds
-from kubectl_kres.model.kinds import WORKLOADS, Kind, named_kind
+from kubectl_kres.model.kinds import Kind, named_kind
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.workload_kinds import WORKLOADS
 from kubectl_kres.snapshot import read as snapshots
 from kubectl_kres.store.store import READ, Coverage, Kept, LeftOut, ReadRequest, Store, partly_read
 
@@ -120,7 +121,9 @@ class OfflineSource:
 
     def fill(self, reads: Iterable[ReadRequest]) -> None:
         """Take the numerous objects from the file; of all others it is said how reading them went."""
-        read_requests = [read for read in dict.fromkeys(reads) if self.store.covered(read).state == "unread"]
+        asked = dict.fromkeys(reads)
+        self.store.asked.update(read.kind for read in asked)
+        read_requests = [read for read in asked if self.store.covered(read).state == "unread"]
         coverage = {read: self._coverage(read) for read in read_requests}
         left_out = {
             read: list(coverage[read].left_out)

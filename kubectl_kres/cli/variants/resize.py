@@ -69,7 +69,7 @@ class ResizePage(Page):
                 continue
             yield ObjectAnswer(subject, result, partial(self._lines, result, many=batch.many))
             negative = self.options.exit_code and is_negative(result.verdict)
-            run_summary.add_answer(result.unseen, complete=result.complete, negative=negative)
+            run_summary.add_answer(result.unread, complete=result.complete, negative=negative)
 
     def _lines(self, resize: Resize, *, many: bool) -> list[str]:
         return [*render.lines(resize, color=self.color, width=self.width), *[""] * many]

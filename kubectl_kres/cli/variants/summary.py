@@ -1,7 +1,4 @@
-"""``kubectl kres qos --summary``: all pods, page by page, of which only numbers are kept.
-
-All pods that -n, -A and -l choose, page by page: of clusters that are too large to keep them.
-"""
+"""``kubectl kres qos --summary``: all pods that are chosen, page by page, of which only numbers are kept."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.versions import NEWEST, OLDEST, nearest_version, parse, version_text
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, answer, read_yaml
@@ -16,10 +16,7 @@ from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_t
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render import change_report as render
 from kubectl_kres.reports.changes.upgrade import SpaceChanges, UpgradeReport, changes_in, report_of
-from kubectl_kres.reports.common.explanation import EvaluationOptions
-from kubectl_kres.store.store import ReadRequest
-
-_NEEDED = ("LimitRange", "ResourceQuota", "Pod")
+from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead
 
 
 def run_upgrade(options: Options) -> int:
@@ -49,16 +46,16 @@ class UpgradePage(Page):
         now = source.store.origin.time or current_time()
         options = EvaluationOptions(old, (), now, read_yaml, not self.options.no_seen)
         listed: list[SpaceChanges] = []
+        lacking: dict[FailedRead, None] = {}
         for context in check_contexts(source, inputs, self.options, options):
+            lacking.update(dict.fromkeys(context.unread))
             run_summary.add_answer((), complete=True, negative=False)
             if context.namespace:
                 listed.append(changes_in(context.store, context.namespace, context.subjects, options, new))
         run_summary.leaves_out(inputs.left_out)
         run_summary.note_unread((), complete=not source.skipped)
-        reads = [ReadRequest(kind, space) for space in source.namespaces or ("",) for kind in _NEEDED]
-        reads = [read for read in reads if source.store.covered(read).state in {"denied", "failed"}]
-        report = report_of(listed, old, new, (*supposed, *assumptions), reads, source.store)
-        run_summary.add_answer(report.unseen, complete=report.complete, negative=self._negative(report))
+        report = report_of(listed, old, new, (*supposed, *assumptions), tuple(lacking))
+        run_summary.add_answer(report.unread, complete=report.complete, negative=self._negative(report))
         yield ObjectAnswer(None, report, partial(self._lines, report))
 
     def _lines(self, report: UpgradeReport) -> Iterable[str]:

@@ -1,10 +1,5 @@
-"""The current context: server, user and namespace, from the kubeconfig or from the pod that the program runs in.
-
-Flags laid over the entries of a kubeconfig, in kubectl's order of precedence.
-
-What flags say about a connection, and what it comes to together with the kubeconfig.
-
-Refuses entries of a kubeconfig that contradict themselves, in kubectl's words, before anything is run or sent.
+"""Where a connection leads: server, user and namespace of the kubeconfig or the pod, with flags laid over it as kubectl
+does.
 """
 
 from __future__ import annotations

@@ -1,8 +1,5 @@
-"""The kubeconfig files: which ones there are, read, and merged so that the first one to name something wins.
-
-A kubeconfig's YAML as plain values, and errors that quote nothing of it: it may hold secrets.
-
-What a kubeconfig file holds: the fields that a connection depends on, typed as kubectl types them.
+"""The kubeconfig files: which there are, their fields typed as kubectl has them, and merged; errors quote nothing of
+them.
 """
 
 from __future__ import annotations

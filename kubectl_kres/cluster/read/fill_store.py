@@ -1,6 +1,5 @@
-"""Reads lists page by page and single objects, and fills a store with what an answer needs.
-
-Reads the objects that admission policies take their parameters from, whose kinds only the server knows.
+"""Reads lists page by page and single objects, those of kinds that only the server knows with them, until a store has
+what an answer needs.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from kubectl_kres.cluster.read.lists import ListPage
 from kubectl_kres.cluster.transport.parallel import run, start
 from kubectl_kres.cluster.transport.response import Response, body, error, one_line, status
 from kubectl_kres.model.admission_objects import Parameter, is_secret, parameter_of
-from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, Kind, write_kind
-from kubectl_kres.model.objects import has_amounts, unreadable
+from kubectl_kres.model.kinds import BY_KIND, Kind, write_kind
+from kubectl_kres.model.objects import BOUND_PODS, is_checked, unreadable
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.store.sharing import Sharing
 from kubectl_kres.store.store import READ, Coverage, LeftOut, ReadRequest, Store, coverage_after_error, partly_read
@@ -448,7 +447,7 @@ def _object(content: bytes, kind: Kind, name: str, struct: Any = None) -> Any:
     if item.metadata.name != name:
         raise errors.ClusterError(f'the server answered with "{one_line(item.metadata.name)}" instead of {what}')
     write_kind(item, kind)
-    if has_amounts(type(item)) and (reason := unreadable(item)):
+    if is_checked(type(item)) and (reason := unreadable(item)):
         raise errors.ClusterError(one_line(f"{what} could not be decoded: {reason}"))
     return item
 

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from kubectl_kres.cluster.transport.response import one_line
 from kubectl_kres.errors import ClusterError
 from kubectl_kres.model.kinds import BY_KIND, Kind, write_kind
-from kubectl_kres.model.objects import has_amounts
+from kubectl_kres.model.objects import is_checked
 from kubectl_kres.model.objects import unreadable as unreadable_quantity
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.store.store import LeftOut
@@ -83,7 +83,7 @@ def decode(content: bytes, kind: Kind, struct: Any = None) -> ListPage:
     confirm(result.api_version, result.kind, kind, f"{kind.kind}List", f"the list of {kind.qualified_name}")
     for item in items:
         write_kind(item, kind)
-    if has_amounts(struct):
+    if is_checked(struct):
         items = _readable(items, kind, skipped)
     about = result.metadata or _Metadata()
     token, version = about.continue_ or "", about.resource_version or ""

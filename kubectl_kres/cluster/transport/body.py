@@ -1,7 +1,4 @@
-"""The body of an answer: whole, decompressed, or an error.
-
-An answer that is read as it comes: the lines of a watch.
-"""
+"""The body of an answer: whole and decompressed, or a watch line by line as it comes; or an error."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""HTTP connections with a deadline for the whole answer, its headers included.
-
-How long to wait before something is tried again.
-"""
+"""Time on the way to a server: a deadline for a whole answer, and how long to wait before the next try."""
 
 from __future__ import annotations
 

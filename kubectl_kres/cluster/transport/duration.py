@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 
+from kubectl_kres import durations
 from kubectl_kres.errors import UsageError
 
-_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
-_SECONDS = re.compile(r"\+?[0-9]+")
-_PART = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h)"
-_DURATION = re.compile(rf"[-+]?(?:0|(?:{_PART})+)")
+_SECONDS = re.compile(r"\+?0*([0-9]{1,19})")
 _BAD = (
     "Invalid timeout value. Timeout must be a single integer in seconds, "
     "or an integer followed by a corresponding time unit (e.g. 1s | 2m | 3h)"
@@ -19,15 +17,14 @@ _BAD = (
 def seconds(text: str) -> float:
     """Seconds of a whole number or a Go duration such as ``1m30s``; 0, for no limit, if empty, zero or negative.
 
-    Raises UsageError with kubectl's sentence for anything else.
-    Source: client-go clientcmd ParseTimeout, Go time.ParseDuration.
+    Raises UsageError with kubectl's sentence for anything else. Source: client-go clientcmd ParseTimeout.
     """
     if not text:
         return 0.0
-    if _SECONDS.fullmatch(text):
-        return float(text)
-    if not _DURATION.fullmatch(text):
+    whole = _SECONDS.fullmatch(text)
+    if whole is not None and int(whole[1]) < 2**63:
+        return float(whole[1])
+    length = durations.parse_or_none(text)
+    if length is None:
         raise UsageError(_BAD)
-    if text.startswith("-"):
-        return 0.0
-    return sum(float(part.rstrip("nuµμmsh")) * _UNITS[part.lstrip("0123456789.")] for part in re.findall(_PART, text))
+    return max(0, length) / durations.SECOND

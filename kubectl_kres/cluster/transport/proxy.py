@@ -1,7 +1,4 @@
-"""The way to a server: the proxy of the kubeconfig, else that of the environment, read as Go reads it.
-
-The address of a server, read as kubectl reads it.
-"""
+"""The way to a server: its address as kubectl reads it, and the proxy of kubeconfig or environment as Go reads it."""
 
 from __future__ import annotations
 

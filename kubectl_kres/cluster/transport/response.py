@@ -1,7 +1,4 @@
-"""An answer of the server, and the error that it is if it is no success.
-
-What went wrong on the way to the server or back, in kubectl's words.
-"""
+"""The end of a request: the server's answer, its error, or what went wrong on the way, in kubectl's words."""
 
 from __future__ import annotations
 

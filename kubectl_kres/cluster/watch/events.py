@@ -12,7 +12,7 @@ from kubectl_kres.cluster.read import lists
 from kubectl_kres.cluster.transport.response import Response, error, one_line
 from kubectl_kres.errors import ClusterError, Expired, StatusError
 from kubectl_kres.model.kinds import Kind, write_kind
-from kubectl_kres.model.objects import has_amounts, unreadable
+from kubectl_kres.model.objects import is_checked, unreadable
 from kubectl_kres.store.store import LeftOut
 
 T = TypeVar("T")
@@ -118,7 +118,7 @@ def _event(value: Any, kind: Kind) -> WatchEvent | None:
     write_kind(item, kind)
     metadata = item.metadata
     version = number(metadata.resource_version)
-    if has_amounts(type(item)) and value.type != DELETED and (fault := unreadable(item)):
+    if is_checked(type(item)) and value.type != DELETED and (fault := unreadable(item)):
         left_out = lists.left_out(kind, (metadata.namespace, metadata.name), 0, fault)
         return WatchEvent(value.type, metadata.namespace, metadata.name, None, version, left_out)
     return WatchEvent(value.type, metadata.namespace, metadata.name, item, version)

@@ -1,8 +1,5 @@
-"""The feed: lists, watches and recovery that keep a store as the cluster is.
-
-Whether the server still answers while all watches are silent, and when it answers again.
-
-Puts into the store what the readers of a feed tell; done by the store's owner alone.
+"""The feed: lists, watches, recovery and a pulse that keep a store as the cluster is; its owner alone puts in what they
+tell.
 """
 
 from __future__ import annotations

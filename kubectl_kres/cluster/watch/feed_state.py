@@ -1,7 +1,4 @@
-"""The state of reading one need: connecting, listing, watching, retrying, stopped.
-
-The time that a feed waits by.
-"""
+"""The state of reading one need (connecting, listing, watching, retrying, stopped), and the time that it waits by."""
 
 from __future__ import annotations
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from msgspec.structs import replace
+
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.render.check import finding_lines
 from kubectl_kres.render.text.line import Line, Tone
@@ -55,9 +57,12 @@ def _columns(namespace: str) -> tuple[Column, ...]:
 
 
 def _detail(session: Session, row: CheckFinding, width: int) -> Iterator[Line]:
-    del session
     yield [("quiet", BY_CODE[row.code].title)]
-    yield from finding_lines(row, width)
+    flags = f" {session.setting.flags}" if session.setting.flags else ""
+    commands = tuple(
+        f"{command}{flags}" if command.startswith("kubectl kres ") else command for command in row.commands
+    )
+    yield from finding_lines(replace(row, commands=commands), width)
 
 
 def _list_read_requests(namespace: str) -> tuple[ReadRequest, ...]:

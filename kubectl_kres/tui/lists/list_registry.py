@@ -1,7 +1,4 @@
-"""All lists by name: a new one is an entry here, or of a system that registers it.
-
-The columns that the user's settings give a list, by their headings or short names.
-"""
+"""All lists by name, with the columns that the user's settings give them; a new one is an entry here or a system's."""
 
 from __future__ import annotations
 
@@ -12,7 +9,16 @@ from typing import Any
 from msgspec.structs import replace
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.tui.lists import findings, limitranges, namespaces, pods, quotas, refused_workloads, timeline
+from kubectl_kres.tui.lists import (
+    findings,
+    limitranges,
+    namespaces,
+    pods,
+    quotas,
+    refused_workloads,
+    timeline,
+    workloads,
+)
 from kubectl_kres.tui.lists.list_spec import Listing
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.system import systems
@@ -21,7 +27,10 @@ from kubectl_kres.tui.table.columns import Column
 LISTINGS: Mapping[str, Listing] = {
     listing.id: listing
     for listing in (
-        *(module.LISTING for module in (namespaces, pods, quotas, limitranges, refused_workloads, findings, timeline)),
+        *(
+            module.LISTING
+            for module in (namespaces, workloads, pods, quotas, limitranges, refused_workloads, findings, timeline)
+        ),
         *(listing for system in systems() for listing in system.listings()),
     )
 }

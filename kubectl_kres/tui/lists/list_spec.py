@@ -11,7 +11,7 @@ from msgspec import Struct
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone
-from kubectl_kres.reports.common.parts import Remedy
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session

@@ -151,6 +151,7 @@ def _columns(_namespace: str) -> tuple[Column, ...]:
         Column(
             "state", "TIGHTEST QUOTA", _format_tightest_quota, _least_left,
             tone=lambda row: row_sign(row)[1], most=44, briefer=_format_tightest_briefly,
+            leads=True,
         ),
         Column("pods", "PODS", _pods, lambda row: row.sums.pods if row.sums else 0, right=True, most=7, down=True),
         Column("qos", "G/B/E", _classes, _count_guaranteed_pods, right=True, most=14, wide=True, searched=False,

@@ -13,7 +13,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.pod.qos import quality_lines, short
-from kubectl_kres.render.text.line import Line, Tone, age_text, tone_lines, wrap_text
+from kubectl_kres.render.text.line import Line, Tone, age_text, led_lines
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.pod.events import not_running_reason, pod_facts
 from kubectl_kres.reports.qos.qos_open import missing_limits
@@ -170,13 +170,16 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         *(() if namespace else (Column("namespace", "NAMESPACE", pod_namespace, pod_namespace),)),
         Column("name", "NAME", name, name, most=56),
         Column("qos", "QOS", qos_class, _class_rank, tone=_class_tone, width=10, lasting=True),
+        # Where there is room for one more, it is what rows are sorted by.
+        Column("state", "STATE", _state, _row_rank, _state_tone, wide=True, most=24, lasting=True),
         _amount_column("requests", "cpu", "CPU REQ"),
         _amount_column("limits", "cpu", "CPU LIM"),
         _amount_column("requests", "memory", "MEM REQ"),
         _amount_column("limits", "memory", "MEM LIM"),
-        Column("state", "STATE", _state, _row_rank, _state_tone, wide=True, most=24, lasting=True),
         Column("age", "AGE", _age, _creation_time, right=True, wide=True, width=5, searched=False, lasting=True),
-        Column("why", "WHY", lambda row: row.reason(), _why_rank, wide=True, width=34, searched=False, tone=_why_tone),
+        Column(
+            "why", "WHY QOS", lambda row: row.reason(), _why_rank, wide=True, width=34, searched=False, tone=_why_tone
+        ),
         Column("node", "NODE", node, node, wide=True, most=24),
     )
 
@@ -273,7 +276,7 @@ def _detail(session: Session, row: PodRow, width: int) -> Iterator[Line]:
     quality = row.quality
     tone = _state_tone(row)
     for fact in pod_facts(row.pod):
-        yield from tone_lines(tone, wrap_text(f"{fact.reason}: {fact.text}", width, rest="  "))
+        yield from led_lines(tone, fact.reason, f": {fact.text}", width)
     if quality is not None:
         yield from quality_lines(quality, width)
     else:

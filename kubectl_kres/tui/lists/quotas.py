@@ -15,7 +15,8 @@ from kubectl_kres.render.pictures.holders import holders_lines, quota_rooms
 from kubectl_kres.render.quota.quota_blocks import quota_lines
 from kubectl_kres.render.text.line import Line, Tone, fine_bar, tone_lines, wrap_text
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
-from kubectl_kres.reports.overview import quota_state, read_quota, tightest_use
+from kubectl_kres.reports.overview import read_quota
+from kubectl_kres.reports.quota.fullness import quota_state, tightest_use
 from kubectl_kres.reports.quota.quota_report import QuotaReport, QuotaUse, quota_reports
 from kubectl_kres.reports.quota.usage_tree import counting_needs
 from kubectl_kres.store.store import ReadRequest
@@ -140,7 +141,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         ),
         _amount_column("used", "USED"),
         _amount_column("hard", "HARD"),
-        _amount_column("left", "LEFT", wide=True),
+        _amount_column("free", "LEFT", wide=True),
         Column(
             "trend",
             "LAST HOUR",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kubectl_kres.model.workload_kinds import POD_MAKERS
 from kubectl_kres.render.overview import refusal_causes, short_ref
 from kubectl_kres.render.quota.fit import pods_of_jobs, refusal_detail
 from kubectl_kres.render.quota.quota_blocks import quota_lines
@@ -12,7 +13,7 @@ from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.system import kinds_of
 from kubectl_kres.reports.overview import list_refusals
 from kubectl_kres.reports.pod.verdict import list_refusers
-from kubectl_kres.reports.quota.denied import ASKED, Denied, denied_needs, needs_of_systems
+from kubectl_kres.reports.quota.denied import Denied, denied_needs, needs_of_systems
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.lists.quotas import quota_row, tightest_first
 from kubectl_kres.tui.location import Location
@@ -33,7 +34,7 @@ def _rows(session: Session, namespace: str) -> ListRows:
 def _format_missing_pods(row: Denied) -> str:
     pods = row.replicas
     if pods is None:
-        return "its pod" if row.tekton is not None else pods_of_jobs(row)
+        return "its pod" if row.subject.kind in kinds_of("waits") else pods_of_jobs(row)
     return f"{pods.missing_pods} of {pods.wanted}" if pods.missing_pods else "none new"
 
 
@@ -62,8 +63,17 @@ def _columns(namespace: str) -> tuple[Column, ...]:
             width=9,
             briefer=lambda row: [_format_missing_pods(row).partition(" of ")[0]],
         ),
-        Column("by", "WHY", lambda row: _causes(row)[0], tone=lambda _: "bad", most=60, vital=True, briefer=_causes),
-        Column("remedy", "FIX", lambda row: row.remedies[0].text if row.remedies else "", wide=True, most=60),
+        Column(
+            "by",
+            "WHY",
+            lambda row: _causes(row)[0],
+            tone=lambda _: "bad",
+            most=60,
+            vital=True,
+            briefer=_causes,
+            leads=True,
+        ),
+        Column("remedy", "FIX", lambda row: row.fixes[0].text if row.fixes else "", wide=True, most=60),
     )
 
 
@@ -84,7 +94,7 @@ def row_sign(row: Denied) -> tuple[str, Tone]:
 LISTING = Listing(
     names=("refused", "denied"),
     about="workloads whose pods are being refused now, and what would unblock them",
-    kinds=("LimitRange", "ResourceQuota", *ASKED, *kinds_of("waits"), "Event"),
+    kinds=("LimitRange", "ResourceQuota", *POD_MAKERS, *kinds_of("waits"), "Event"),
     reads=denied_needs,
     more_reads=lambda session, namespace: needs_of_systems(session.store, namespace),
     columns=_columns,
@@ -96,6 +106,6 @@ LISTING = Listing(
     command=lambda session, namespace: session.command("quota --denied", namespace),
     worst_first=True,
     tabs=("diff", "yaml", "computed"),
-    remedies=lambda row: row.remedies,
+    remedies=lambda row: row.fixes,
     hints=("suppose", "timeline", "explain", "faults"),
 )

@@ -10,12 +10,13 @@ from msgspec import Struct
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.workload_kinds import RETRIED
 from kubectl_kres.render.overview import SIGNS, short_ref
-from kubectl_kres.render.text.line import Line, Tone, age_text, clip_text, tone_lines, wrap_text
+from kubectl_kres.render.text.line import Line, Tone, age_text, clip_text, size, tone_lines, wrap_text
 from kubectl_kres.render.timeline import EXPIRED, describe_entry, every_field
 from kubectl_kres.reports.common.system import is_shown
-from kubectl_kres.reports.timeline import TROUBLED, PodNews, TimelineEntry, timeline, timeline_needs
-from kubectl_kres.store.store import ReadRequest
+from kubectl_kres.reports.timeline import PodNews, TimelineEntry, timeline, timeline_needs
+from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
@@ -29,6 +30,14 @@ _WHO_IS_REFUSED = re.compile(r'(?:failed to [\w ]+ "[^"]*": )?pods "[^"]*" is fo
 _HEADED, _MANY = 2, 1_000
 #: So many pods are looked at before others have their turn.
 _PAGE = 500
+
+
+def _unread_text(store: Store, namespace: str) -> str:
+    """Return which lists of a namespace the entries lack."""
+    told = {read.kind for read in timeline_needs(namespace)}
+    unread = (read for read in store.failures() if read.kind in told and read.namespace in {"", namespace})
+    plurals = ", ".join(dict.fromkeys(BY_KIND[read.kind].plural for read in unread))
+    return f"what happened, without {plurals}, which could not be read" if plurals else ""
 
 
 class TimelineRow(Struct, frozen=True):
@@ -61,12 +70,15 @@ def history_lines(session: Session, refs: Collection[ObjectRef], width: int, mos
     """
     store, now = session.store, session.setting.now()
     namespace = next((ref.namespace for ref in refs if ref.namespace), "")
-    looked = chain.from_iterable(store.all(kind, namespace or None) for kind in ("Event", *TROUBLED))
+    looked = chain.from_iterable(store.all(kind, namespace or None) for kind in ("Event", *RETRIED))
     if not refs or most < _HEADED or sum(1 for _ in islice(looked, _MANY)) == _MANY:
         return
     entries = timeline(store, namespace, None).entries
     about_refs = [entry for entry in entries if entry.object in refs]
     others = [entry for entry in entries if entry.object not in refs] if namespace else []
+    if gap := _unread_text(store, namespace):
+        yield [("warn", clip_text(gap, width))]
+        most -= 1
     for heading, group in (("what happened to it", about_refs), (f"what else happened in {namespace}", others)):
         if not group or most < _HEADED:
             continue
@@ -75,8 +87,10 @@ def history_lines(session: Session, refs: Collection[ObjectRef], width: int, mos
         most -= len(shown) + 2
         for entry in shown:
             name = "" if group is about_refs and len(refs) == 1 else f"{short_ref(entry.object)}: "
-            text = f"{entry.reason} {name}{_WHO_IS_REFUSED.sub('', describe_entry(entry))}".rstrip(": ")
-            yield [("", f"{age_text(entry.time, now):>5}  "), (SIGNS[entry.severity][1], clip_text(text, width - 7))]
+            text = f"{name}{_WHO_IS_REFUSED.sub('', describe_entry(entry))}".rstrip(": ")
+            age, reason = f"{age_text(entry.time, now):>5}  ", f"{entry.reason} "
+            told = clip_text(text, max(0, width - size(age) - size(reason)))
+            yield [("", age), (SIGNS[entry.severity][1], reason), ("", told)]
         if most >= _HEADED:
             yield []
 
@@ -122,7 +136,7 @@ def _list_read_requests(namespace: str) -> tuple[ReadRequest, ...]:
 
 
 LISTING = Listing(
-    names=("timeline",),
+    names=("timeline", "events", "event", "ev"),
     about="what decided about pods, and when: edits, new templates, refusals, kills, claims; the newest first",
     kinds=tuple(dict.fromkeys(read.kind for read in _list_read_requests(""))),
     reads=_list_read_requests,

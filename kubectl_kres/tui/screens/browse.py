@@ -12,6 +12,7 @@ from textual.timer import Timer
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.render.overview import short_ref
 from kubectl_kres.render.text.line import Line, tone_lines, wrap_text
 from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.keys import BY_ID
@@ -41,7 +42,7 @@ _UNSEEN = 2_000
 _MANY = 20_000
 _PATIENCE = 0.5
 #: Cells that the detail needs beside the table, and fewer that do once it stands there.
-_BESIDE, _STAYS = 48, 44
+_BESIDE, _STAYS = 72, 68
 #: Lines that are left to the detail below a long table, and lines of the screen below which there is none.
 _BELOW, _BARE = 8, 9
 
@@ -59,7 +60,7 @@ class Browse(TablePane):
         & > Lines { height: 1fr; border-top: solid $foreground 25%; }
         & > Lines:focus { border-top: heavy $accent; }
         &.beside { layout: horizontal; }
-        &.beside > Lines { width: 1fr; height: 1fr; border-top: none; border-left: solid $foreground 25%; }
+        &.beside > Lines { width: 1fr; height: 1fr; border-left: solid $foreground 25%; }
         &.beside > Lines:focus { border-left: heavy $accent; }
         &.bare > Lines, &.nothing > Lines { display: none; }
         &.absent > Table { display: none; }
@@ -405,8 +406,10 @@ class Browse(TablePane):
         self.table.empty = () if self.table.view.keys else [("quiet", self._empty_reason())]
         if row is not None and self.table.view.keys:
             history = partial(history_lines, self.session, (self.listing.ref(row),) if self.listing.has_history else ())
+            self.detail.entitle(short_ref(self.listing.ref(row)))
             self.detail.put(lambda width: self.listing.detail(self.session, row, width), history, keep=True)
         else:
+            self.detail.entitle("")
             self.detail.put(self._reasons if self.has_class("absent") else self._gaps)
         self.post_message(FrameChanged())
 
@@ -511,7 +514,7 @@ class Browse(TablePane):
                 on_table = self.table.has_focus and not self.has_class("bare")
                 (self.detail if on_table else self.table).focus()
             case _:
-                return super().act(action) or self._of_row(action)
+                return super().act(action) or self._act_on_row(action)
         self.post_message(FrameChanged())
         return True
 
@@ -534,7 +537,7 @@ class Browse(TablePane):
             prepare(row, "fault")
         return super().is_fault(row)
 
-    def _of_row(self, action: str) -> bool:
+    def _act_on_row(self, action: str) -> bool:
         if (row := self.table.row) is None:
             return False
         ref = self.listing.ref(row)

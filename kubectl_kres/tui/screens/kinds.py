@@ -51,6 +51,7 @@ class KindsPane(TablePane):
         faces = Faces(lambda row: f"{row.name} {row.names} {row.state}", lambda _: {}, lambda row: bool(row.tone))
         self.table = Table(_COLUMNS, faces, sign=_row_mark)
         self.detail = Lines()
+        self.detail.entitle("why")
 
     def compose(self) -> ComposeResult:
         yield self.table

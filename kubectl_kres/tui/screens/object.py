@@ -1,7 +1,4 @@
-"""A screen of one object: what is asked about it, whether it is still there, and why there may be no answer.
-
-A policy object explained: a namespace, a LimitRange, a claim, a service, as ``kubectl kres explain`` prints it.
-"""
+"""A screen of one object: what is asked about it, whether it is still there, and of a policy object its explanation."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from textual.containers import Container
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.workload_kinds import POD_MAKERS
 from kubectl_kres.render.overview import (
     BAR,
     CHECKED,
@@ -29,7 +30,7 @@ from kubectl_kres.render.overview import (
 )
 from kubectl_kres.render.text.line import Line, Tone, age_text, labelled_lines, size, tone_lines, wrap_text
 from kubectl_kres.render.verdict.remedy import first_fix_lines, not_copied, to_copy
-from kubectl_kres.reports.common.parts import Remedy
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.overview import OverviewArea, Problem, pod_area
 from kubectl_kres.reports.pod.verdict import list_refusers
 from kubectl_kres.store.store import Changes, ReadRequest
@@ -57,6 +58,8 @@ _BESIDE, _LEFT, _SIDE = 150, 0.6, 80
 _IN_SIGHT = 10
 #: Cells of an area's line before its bar, and what a line of its own begins with.
 _HEAD, _INDENT = 34, "   "
+#: What stands in the place of a number of which nothing was heard so far.
+_NOT_HEARD = ".."
 #: Lines of what mends the problem under the cursor, below the problems.
 _FIXES = 6
 #: Cells of the status line that are no text.
@@ -105,9 +108,9 @@ class OverviewPane(TablePane):
         & > #both > #fixes:focus, & > #both > #areas:focus { border-top: heavy $accent; }
         &.beside > #both { layout: grid; }
         &.beside > #both > #fixes {
-            row-span: 2; height: 1fr; border-top: none; border-left: solid $foreground 25%;
+            row-span: 2; height: 1fr; border-left: solid $foreground 25%;
         }
-        &.beside > #both > #fixes:focus { border-top: none; border-left: heavy $accent; }
+        &.beside > #both > #fixes:focus { border-left: heavy $accent; }
     }
     """
     sortable = False
@@ -118,6 +121,7 @@ class OverviewPane(TablePane):
         self.strip.can_focus = False
         self.worst = Table(_WORST, _FACES, sign=lambda row: row.mark, id="worst")
         self.areas = Table(_AREAS, _FACES, sign=lambda row: row.mark, id="areas")
+        self.areas.entitle("areas")
         self.worst.cursor_needs_focus = self.areas.cursor_needs_focus = True
         #: The one that keys are about.
         self.table = self.worst
@@ -152,6 +156,8 @@ class OverviewPane(TablePane):
         self._draw()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        if not self.is_attached:
+            return  # the screen was left while the focus was on its way
         if isinstance(event.widget, Table):
             self.table = event.widget
         self._arrange()
@@ -222,7 +228,7 @@ class OverviewPane(TablePane):
     def _strip_lines(self, counted: Sequence[tuple[OverviewArea | None, Notice]], width: int) -> Iterator[Line]:
         line: list[tuple[Tone, str]] = []
         for area, row in counted:
-            off = sum(part.count for part in area.parts if part.severity) if area is not None and not area.of else 0
+            off = sum(part.count for part in area.parts if part.severity) if area is not None and not area.unit else 0
             if row.scope == "-" or not row.scope:
                 continue
             text = f"{row.what} {f'{off} of ' if off else ''}{row.scope}"
@@ -240,10 +246,13 @@ class OverviewPane(TablePane):
         if row.problem is None:
             yield from tone_lines(row.mark[1], wrap_text(row.text, width))
             return
-        yield from first_fix_lines(row.problem.remedies, "", width)
-        tone, now = row.mark[1], self.session.setting.now()
-        yield from labelled_lines("because", describe_problem(row.problem, now), width, tone=tone)
-        if not row.problem.remedies and row.problem.area != "refused":
+        yield from first_fix_lines(row.problem.fixes, width)
+        cause = describe_problem(row.problem, self.session.setting.now())
+        (label, (_, text)), *rest = labelled_lines("because", cause, width)
+        word, colon, more = text.partition(":")
+        yield [label, (row.mark[1], word), ("", f"{colon}{more}")]
+        yield from rest
+        if not row.problem.fixes and row.problem.area != "refused":
             yield [("strong", f"{'next':<8}"), ("command", self.session.command(row.command))]
         if self._is_wide_screen:
             yield from self._details(row.problem, width)
@@ -336,6 +345,7 @@ class OverviewPane(TablePane):
         if row != self._reported or row is None:
             same = row is not None and self._reported is not None and row.location == self._reported.location
             self._reported = row
+            self.fixes.entitle(row.what if row is not None else "")
             self.fixes.put(self._fixes, self._history, keep=same)
 
     # Areas
@@ -344,9 +354,11 @@ class OverviewPane(TablePane):
         areas = self._areas
         area_list = [areas.area(maker) for maker in areas.makers]
         yield self._areas.refused_workloads(), self._refused_notice()
+        pods = self._pods()
+        yield pods, self._area(pods)
         yield areas.running(), self._running_notice()
         spaces = OverviewArea("namespaces", "Namespace", sum(1 for _ in self.session.store.all("Namespace")))
-        for area in (area_list[0], self._pods(), *area_list[1:], spaces):
+        for area in (*area_list, spaces):
             yield area, self._area(area)
         # Found only once the list is open: rules look at every object.
         yield None, Notice(("", ""), "check", "", CHECKED, Location("check", self.session.namespace))
@@ -362,9 +374,10 @@ class OverviewPane(TablePane):
         read = next(read for read in self.reads() if read.kind == area.kind)
         if not area.count and (reason := unread_reason(self.session, read)):
             return Notice(("?", "warn"), area.name, "?", reason, location)
-        text = describe_area(area) if not area.state else ""
+        number = self._number(read, area.count or 0)
+        text = describe_area(area) if not area.state and number != _NOT_HEARD else ""
         return Notice(
-            SIGNS[area.severity], area.name, self._number(read, area.count or 0), text, location, self._bar(area),
+            SIGNS[area.severity], area.name, number, text, location, self._bar(area),
             briefer=brief_areas(area),
         )  # fmt: skip
 
@@ -380,8 +393,9 @@ class OverviewPane(TablePane):
         lacking = [read for read in self.reads() if read.kind in LISTINGS["refused"].kinds[1:] and read.required]
         reason = next(filter(None, (unread_reason(self.session, read) for read in lacking)), "")
         if area.state:
-            text = reason or "being computed: whose pods are refused, and what unblocks them"
-            return Notice(("?", "warn") if reason else ("", ""), "refused", "?" if reason else "..", text, location)
+            text = reason or self._told_later("whose pods are refused, and what unblocks them")
+            sign: tuple[str, Tone] = ("?", "warn") if reason else ("", "")
+            return Notice(sign, "refused", "?" if reason else _NOT_HEARD, text, location)
         if reason and not area.count:
             return Notice(("?", "warn"), "refused", "?", reason, location)
         count = f"{area.count}{'+?' if reason else ''}"
@@ -389,21 +403,30 @@ class OverviewPane(TablePane):
 
     def _running_notice(self) -> Notice:
         """Return how many workloads run, wait or fail."""
-        area, location = self._areas.running(), Location("pods", self.session.namespace)
-        reason = unread_reason(self.session, ReadRequest("Pod", self.session.namespace))
+        area, location = self._areas.running(), Location("workloads", self.session.namespace)
+        made_of = [ReadRequest("Pod", self.session.namespace)]
+        made_of += [read for read in self.reads() if read.kind in POD_MAKERS and read.required]
+        reason = next(filter(None, (unread_reason(self.session, read) for read in made_of)), "")
         if area.state or (reason and not area.count):
-            text = reason or "being computed: what runs, waits or fails"
-            return Notice(("?", "warn") if reason else ("", ""), "running", "?" if reason else "..", text, location)
-        return Notice(SIGNS[area.severity], "running", str(area.count), describe_area(area), location, self._bar(area),
+            text = reason or self._told_later("what runs, waits or fails")
+            sign: tuple[str, Tone] = ("?", "warn") if reason else ("", "")
+            return Notice(sign, "running", "?" if reason else _NOT_HEARD, text, location)
+        count = f"{area.count}{'+?' if reason else ''}"
+        return Notice(SIGNS[area.severity], "running", count, describe_area(area), location, self._bar(area),
                       briefer=brief_areas(area))  # fmt: skip
 
+    def _told_later(self, what: str) -> str:
+        """Return what an area will tell, and what it waits for."""
+        silent = [state for _, state in self.session.unread_requests(self.reads()) if state.phase == "connecting"]
+        return f"{'no answer so far' if silent else 'being computed'}: {what}"
+
     def _number(self, read: ReadRequest, count: int) -> str:
-        """Return the count; with ``..`` while it grows, ``?`` where it cannot be known."""
+        """Return the count; ``..`` where none was heard of so far, ``?`` where it cannot be known."""
         coverage = self.session.store.covered(read)
         if coverage.is_known:
             return f"{count:,}"
         if any(self.session.unread_requests((read,))) or coverage.state == "unread":
-            return f"{count:,} so far"
+            return f"{count:,} so far" if count else _NOT_HEARD
         return f"{count:,}+?" if count else "?"
 
     def _server(self) -> Iterator[Notice]:
@@ -564,13 +587,13 @@ _WORST = (
     Column("where", "NAMESPACE", lambda row: row.scope, tone=_row_tone, most=18),
     Column("what", "WORST FIRST", lambda row: row.what, tone=_row_tone, most=22),
     Column("said", "", lambda row: row.text, tone=lambda row: row.mark[1], most=200, briefer=lambda row: row.briefer,
-           spills=lambda row: row.problem is None),
-    Column("pods", "PODS", lambda row: row.pods, right=True),
+           spills=lambda row: row.problem is None, leads=True),
+    Column("pods", "PODS", lambda row: row.pods, tone=lambda row: row.mark[1], right=True),
     Column("age", "AGE", lambda row: row.age, right=True),
 )  # fmt: skip
 _AREAS = (
     Column("what", "AREA", lambda row: row.what, spills=lambda row: row.indented),
-    Column("where", "COUNT", lambda row: row.scope, right=True, most=16),
+    Column("where", "COUNT", lambda row: row.scope, tone=lambda row: row.mark[1], right=True, most=16),
     Column(
         "bar",
         "",
@@ -580,13 +603,13 @@ _AREAS = (
         searched=False,
         spills=lambda row: not row.bar,
     ),
-    Column("said", "", lambda row: row.text, tone=lambda row: row.mark[1], most=200, briefer=lambda row: row.briefer),
+    Column("said", "", lambda row: row.text, most=200, briefer=lambda row: row.briefer),
 )
 
 
 def _list_remedies(row: Notice | None) -> Sequence[Remedy]:
     """Return what mends the problem of a line; of none, nothing."""
-    return row.problem.remedies if row is not None and row.problem is not None else ()
+    return row.problem.fixes if row is not None and row.problem is not None else ()
 
 
 def _refs_of_problem(problem: Problem) -> tuple[ObjectRef, ...]:

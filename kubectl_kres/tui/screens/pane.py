@@ -1,6 +1,5 @@
-"""The base of screens: location, needs, status texts, and messages to the app.
-
-A screen with a table: its rows are filtered and sorted, its columns picked, and all of it saved as CSV.
+"""The base of screens: location, needs, status texts and messages, with a table that is filtered, sorted and saved as
+CSV.
 """
 
 from __future__ import annotations
@@ -96,10 +95,14 @@ class Pane(Widget):
         event.stop()
         self.post_message(Copy(event.command, "command"))
 
+    @property
+    def main_widget(self) -> Widget | None:
+        """What is chosen from, or read where nothing is: the first one that takes keys."""
+        return next((child for child in self.query("*") if child.can_focus and child.display), None)
+
     def focus_main(self) -> None:
         """The keys go to what is chosen from."""
-        target = next((child for child in self.query("*") if child.can_focus and child.display), None)
-        if target is not None:
+        if (target := self.main_widget) is not None:
             target.focus()
 
     def enter(self, location: Location) -> None:

@@ -9,8 +9,9 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.pictures.bounds import bounds_pairs, scale_lines
 from kubectl_kres.render.pictures.cost import cost_picture
 from kubectl_kres.render.pod.diff import difference_lines
-from kubectl_kres.render.pod.explain import explanation_lines, head_lines
+from kubectl_kres.render.pod.explain import explanation_lines
 from kubectl_kres.render.pod.qos import quality_lines, tree
+from kubectl_kres.render.pod.verdict import head_lines
 from kubectl_kres.render.text.data import yaml_lines
 from kubectl_kres.render.text.line import Line, Tone, tone_lines
 from kubectl_kres.render.verdict.headline import verdict_word
@@ -87,7 +88,7 @@ class PodPane(TreePane):
 
     def copied(self, row: ValueRow) -> Copy | None:
         """Of a fault the commands of the first remedy that has some."""
-        remedies = self.answer.remedies if self.answer is not None else ()
+        remedies = self.answer.fixes if self.answer is not None else ()
         commands = next((remedy.commands for remedy in remedies if remedy.commands), ())
         if commands and self.row_mark(row)[0] == "x":
             return Copy("\n".join(commands), "command")

@@ -57,7 +57,7 @@ class QuotaPane(ObjectPane, TablePane):
         & > #holding { height: 1fr; border-top: solid $foreground 25%; }
         & > #holding:focus { border-top: heavy $accent; }
         &.beside { layout: grid; grid-size: 2 2; }
-        &.beside > Table { row-span: 2; height: 1fr; border-top: none; border-left: solid $foreground 25%; }
+        &.beside > Table { row-span: 2; height: 1fr; border-left: solid $foreground 25%; }
     }
     """
 
@@ -73,8 +73,10 @@ class QuotaPane(ObjectPane, TablePane):
         #: The tree of values; None: none was made of this answer. The lines that there are for it.
         self._tree: tuple[UsageNode, ...] | None = None
         self._left = 0
-        faces = Faces(lambda row: " ".join([row.who, *row.usage.values()]), no_labels, lambda _: False)
+        faces = Faces(lambda row: " ".join([row.name, *row.usage.values()]), no_labels, lambda _: False)
         self.table = Table(_columns(()), faces, sign=lambda _: ("", ""))
+        self.table.entitle("who uses it")
+        self.holding.entitle("what they hold")
 
     def compose(self) -> ComposeResult:
         yield self.verdict
@@ -135,7 +137,7 @@ class QuotaPane(ObjectPane, TablePane):
             return
         names = [use.name for use in tightest_first(self.answer).uses]
         row: UsageShare | None = self.table.row
-        nodes_of_user = [node for node in self._tree if row is not None and node.who == row.who]
+        nodes_of_user = [node for node in self._tree if row is not None and node.name == row.name]
         lines = list(tree_lines(self._tree, names, width))
         # The first line is blank: the tree mostly stands below a report.
         yield from (
@@ -180,11 +182,13 @@ class QuotaPane(ObjectPane, TablePane):
         # Where there is no room for all, the names that are nearest to their limit stay.
         self.table.change_columns(_columns([use.name for use in uses]))
         ordered = sorted(shares, key=lambda usage_share: [-usage_share.percents.get(use.name, 0) for use in uses])
-        self.table.replace({(f"{index:06}", usage_share.who): usage_share for index, usage_share in enumerate(ordered)})
-        before = self.compare_before(
-            lambda: {share.who: share.usage for share in self.answer.shares} if self.answer else {}
+        self.table.replace(
+            {(f"{index:06}", usage_share.name): usage_share for index, usage_share in enumerate(ordered)}
         )
-        self.table.differs = None if before is None else lambda row: before.get(row.who) != row.usage
+        before = self.compare_before(
+            lambda: {share.name: share.usage for share in self.answer.shares} if self.answer else {}
+        )
+        self.table.differs = None if before is None else lambda row: before.get(row.name) != row.usage
         self.verdict.put(self._verdict)
         self._arrange()
 
@@ -206,9 +210,9 @@ class QuotaPane(ObjectPane, TablePane):
     def on_table_opened(self, event: Table.Opened) -> None:
         event.stop()
         row: UsageShare | None = self.table.view.rows.get(event.key)
-        kind, slash, name = row.who.partition("/") if row is not None else ("", "", "")
+        kind, slash, name = row.name.partition("/") if row is not None else ("", "", "")
         if not slash or kind not in BY_KIND:
-            self.post_message(StatusRemark(f"{row.who if row else 'this'} is no object that can be opened"))
+            self.post_message(StatusRemark(f"{row.name if row else 'this'} is no object that can be opened"))
             return
         namespace = self.ref.namespace if BY_KIND[kind].namespaced else ""
         self.post_message(OpenPlace(Location("object", ref=ObjectRef(kind, name, namespace))))
@@ -225,7 +229,7 @@ class QuotaPane(ObjectPane, TablePane):
                 self.recounted = not self.recounted
                 self.explain()
             case "copy" if row is not None:
-                self.post_message(Copy(row.who.partition("/")[2] or row.who, "name"))
+                self.post_message(Copy(row.name.partition("/")[2] or row.name, "name"))
             case "explain":
                 self.post_message(OpenPlace(Location("report", ref=self.ref)))
             case _:
@@ -263,7 +267,7 @@ def without_users(report: QuotaReport) -> QuotaReport:
 
 def _columns(names: Sequence[str]) -> tuple[Column, ...]:
     return (
-        Column("name", "WHO", lambda row: row.who, most=48),
+        Column("name", "WHO", lambda row: row.name, most=48),
         Column("pods", "N", lambda row: str(row.pods or "-"), lambda row: row.pods, right=True, down=True),
         *(Column(name, column_head(name), _share(name), _rank(name), right=True, down=True, most=20) for name in names),
     )

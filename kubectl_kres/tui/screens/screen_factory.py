@@ -1,6 +1,5 @@
-"""The screen for each location: lists by their entry, objects by their kind.
-
-What becomes of the numbers that are tried, as ``kubectl kres simulate`` prints it, and the lines that make it so.
+"""The screen for each location: lists by their entry, objects by their kind, and what becomes of numbers that are
+tried.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.render.before_after import before_after
 from kubectl_kres.render.change_report import change_lines
 from kubectl_kres.render.pictures.holders import holders_lines, quota_rooms
-from kubectl_kres.render.pod.explain import head_lines
+from kubectl_kres.render.pod.verdict import head_lines
 from kubectl_kres.render.quota.quota_blocks import quota_lines
 from kubectl_kres.render.text.line import Line, tone_lines, wrap_text
-from kubectl_kres.reports.common.parts import RaiseQuota
+from kubectl_kres.reports.common.remedy import RaiseQuota
 from kubectl_kres.reports.common.system import is_shown
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.overview import list_refusals
@@ -113,19 +112,29 @@ class WhatIfPane(Pane):
                 yield from head_lines(explanation, width, self.session.setting.now())
 
     def _smallest(self, change: WhatIf, typed_number: TypedNumber, width: int) -> Iterator[Line]:
-        """Yield the smallest number of a quota with which each workload that it refuses gets all its pods."""
+        """Yield the smallest number of a quota with which each workload that it refuses gets all its pods; where that
+        number alone is not enough, all that has to change.
+        """
         step = typed_number.placed_step.step
         if not isinstance(step, Patch) or step.kind != "ResourceQuota":
             return
         name = typed_number.value.rpartition(" ")[2]
         real, space = change.real, typed_number.placed_step.namespace
         for refusal in list_refusals(real.store, space, real.evaluation_options):
-            edits = [edit for remedy in refusal.remedies for edit in remedy.edits] if refusal is not None else []
-            for edit in edits:
+            edits = [(edit, remedy) for remedy in refusal.fixes for edit in remedy.edits] if refusal is not None else []
+            for edit, remedy in edits:
                 if isinstance(edit, RaiseQuota) and edit.object.name == step.name and edit.resource == name:
                     assert refusal is not None
-                    text = f"smallest that lets all of {refusal.subject} in: {edit.to}"
+                    alone = len(remedy.edits) == 1 and not remedy.remaining_refusal
+                    text = (
+                        f"smallest that lets all of {refusal.subject} in: {edit.to}"
+                        if alone
+                        else f"{refusal.subject} needs more than {name}: {remedy.text}"
+                    )
                     yield from tone_lines("", wrap_text(text, width, rest="  "))
+                    if remedy.remaining_refusal:
+                        rest = f"then still refused: {remedy.remaining_refusal}"
+                        yield from tone_lines("warn", wrap_text(rest, width, first="  ", rest="  "))
                     break
 
     def command(self) -> str:

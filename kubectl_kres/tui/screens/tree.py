@@ -54,7 +54,7 @@ class TreePane(ObjectPane, TablePane):
         & > Container > Lines { height: 1fr; border-top: solid $foreground 25%; }
         &.beside > Container { layout: horizontal; }
         &.beside > Container > Table { height: 1fr; }
-        &.beside > Container > Lines { width: 1fr; border-top: none; border-left: solid $foreground 25%; }
+        &.beside > Container > Lines { width: 1fr; border-left: solid $foreground 25%; }
         & > #after { height: 1fr; border-top: solid $foreground 25%; }
         & > #after:focus { border-top: heavy $accent; }
         & > #page { height: 1fr; }
@@ -303,6 +303,7 @@ class TreePane(ObjectPane, TablePane):
             more = partial(self._fill_rest, row)
             self.about.put(partial(self.about_lines, row), more, keep=keep and self._reported == row.path)
         self._reported = row.path if row is not None else None
+        self.about.entitle(row.label.strip() if row is not None else "")
 
     def _page(self, tab: str, width: int) -> Iterator[Line]:
         """Yield the lines of a tab; what cannot be answered says why."""

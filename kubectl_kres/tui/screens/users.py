@@ -115,21 +115,21 @@ class UsersPane(TreePane):
         rows = list(self._user_rows((), (), self.answer.tree))
         new = {row.path for row in rows} - self._met
         self._met |= new
-        self._folded |= {row.path for row in rows if row.path in new and _is_pod(row.node) and row.node.inside}
+        self._folded |= {row.path for row in rows if row.path in new and _is_pod(row.node) and row.node.children}
         return rows
 
     def _user_rows(self, path: RowKey, above: tuple[int, ...], nodes: Sequence[UsageNode]) -> Iterator[UserRow]:
-        ordered = sorted(nodes, key=lambda node: (*(-node.percents.get(name, 0) for name in self._names), node.who))
+        ordered = sorted(nodes, key=lambda node: (*(-node.percents.get(name, 0) for name in self._names), node.name))
         for index, node in enumerate(ordered):
-            key, order = (*path, f"{node.role} {node.who}"), (*above, index)
+            key, order = (*path, f"{node.role} {node.name}"), (*above, index)
             yield UserRow(key, order, node)
-            yield from self._user_rows(key, order, node.inside)
+            yield from self._user_rows(key, order, node.children)
 
     def columns(self) -> Sequence[Column]:
         opened, closed = ("v ", "> ") if self.session.setting.ascii_only else ("▾ ", "▸ ")
 
         def label(row: UserRow) -> str:
-            mark = "" if not row.node.inside else closed if row.path in self._folded else opened
+            mark = "" if not row.node.children else closed if row.path in self._folded else opened
             return f"{'  ' * (len(row.path) - 1)}{mark}{row.label}"
 
         first = self._names[:1]
@@ -152,7 +152,7 @@ class UsersPane(TreePane):
         return self._rows[0] if self._rows else None
 
     def branch_of(self, row: UserRow) -> RowKey:
-        return row.path if row.node.inside else row.path[:-1] or row.path
+        return row.path if row.node.children else row.path[:-1] or row.path
 
     def head(self, width: int) -> Iterable[Line]:
         """Yield each name with what is used of it, as the picture of the quota's screen where there is room."""
@@ -279,7 +279,7 @@ def _is_pod(node: UsageNode) -> bool:
 def _tone(row: UserRow) -> Tone:
     if any(set_by.note for set_by in row.node.set_by.values()):
         return "warn"
-    return "strong" if len(row.path) == 1 else "quiet" if not row.node.inside else ""
+    return "strong" if len(row.path) == 1 else "quiet" if not row.node.children else ""
 
 
 def _amount(name: str) -> Column:

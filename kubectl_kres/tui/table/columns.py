@@ -30,7 +30,9 @@ class Column(Struct, frozen=True):
     while it is that row, so that it can be known before anyone sorts by it. ``down``: the first sort is from the
     largest. ``spills``: whether a row's text goes on over the columns behind it, which are empty then; such a text
     makes no column wide. ``live``: only where the store changes by itself.
-    ``drawn``: it is a picture, which the cursor's colour must not turn inside out.
+    ``drawn``: it is a picture, which has no tone of its own under the cursor.
+    ``gives_way``: it is not there where no row has a text for it.
+    ``leads``: the tone is that of its first word, the rest says more.
     ``vital``: what a row is about; where room is short other columns go first. ``briefer``: the text of a row in fewer
     and fewer words, for a column that is too narrow.
     """
@@ -50,6 +52,8 @@ class Column(Struct, frozen=True):
     spills: Callable[[Any], bool] | None = None
     live: bool = False
     drawn: bool = False
+    leads: bool = False
+    gives_way: bool = False
     vital: bool = False
     briefer: Callable[[Any], Sequence[str]] | None = None
 
@@ -91,36 +95,43 @@ def natural_widths(columns: Sequence[Column], rows: Iterable[Any], *, costly: in
 
     Of figures no more than their most, of texts all that they say.
     """
-    widths = [column.width or cell_len(column.head) for column in columns]
+    widths = [0 if column.gives_way else column.width or cell_len(column.head) for column in columns]
     for count, row in enumerate(rows):
         for index, column in enumerate(columns):
             skipped = not column.searched and count >= costly
             maximum = column.most if column.right else _WIDEST
             if not column.width and widths[index] < maximum and not skipped:
                 shown = "" if column.spills is not None and column.spills(row) else safe_text(column.text(row))
-                widths[index] = max(widths[index], min(maximum, cell_len(shown)))
+                if shown or not column.gives_way:
+                    widths[index] = max(widths[index], cell_len(column.head), min(maximum, cell_len(shown)))
     return widths
 
 
 def capped_widths(columns: Sequence[Column], needed: Sequence[int]) -> list[int]:
     """Return the width that each column would like: what it needs, but no more than its most."""
     return [
-        width if column.width or column.right else max(cell_len(column.head), min(column.most, width))
+        width
+        if column.width or column.right or (column.gives_way and not width)
+        else max(cell_len(column.head), min(column.most, width))
         for column, width in zip(columns, needed, strict=True)
     ]
 
 
-def laid_out(columns: Sequence[Column], needed: Sequence[int], room: int, *, wide: bool) -> list[tuple[int, int]]:
-    """Return the columns that are shown, by index, each with its width.
+def laid_out(
+    columns: Sequence[Column], needed: Sequence[int], room: int, *, wide: bool, by: str = ""
+) -> list[tuple[int, int]]:
+    """Return the columns that are shown, by index, each with its width. ``by``: the id of the one that rows are sorted
+    by, without which their order tells nothing.
 
     Wide columns come only where all fit, unless they are asked for, one after the other: more room never shows fewer.
     What is too much is taken from the widest; what then does not fit goes, from the right, vital columns last. What is
     left goes to columns that would say more, from the left.
     """
     liked = capped_widths(columns, needed)
-    shown = [index for index, column in enumerate(columns) if wide or not column.wide]
-    for index, column in enumerate(columns):
-        if column.wide and not wide:
+    there = [index for index, column in enumerate(columns) if needed[index] or not column.gives_way]
+    shown = [index for index in there if wide or not columns[index].wide or columns[index].id == by]
+    for index in there:
+        if index not in shown and not wide:
             if _used_width([*shown, index], liked) > room:
                 break
             shown = sorted([*shown, index])
@@ -133,7 +144,7 @@ def laid_out(columns: Sequence[Column], needed: Sequence[int], room: int, *, wid
             index = max(loose, key=lambda number: loose[number])
             widths[index] -= min(over, max(1, (widths[index] - _minimum_width(columns[index], liked[index])) // 4))
         elif len(widths) > 1:
-            gone = max(widths, key=lambda number: (not columns[number].vital, number))
+            gone = max(widths, key=lambda number: (_worth(columns[number], by), number))
             # Those that stay begin anew: what was taken from them for it is theirs again.
             widths = {index: liked[index] for index in widths if index != gone}
         else:
@@ -141,6 +152,11 @@ def laid_out(columns: Sequence[Column], needed: Sequence[int], room: int, *, wid
     for index in sorted(widths):
         widths[index] += max(0, min(needed[index] - widths[index], room - _sum_widths(widths)))
     return sorted(widths.items())
+
+
+def _worth(column: Column, by: str) -> int:
+    """Return how soon a column goes: vital ones last, before them the one that rows are sorted by."""
+    return 0 if column.vital else 1 if column.id == by else 2
 
 
 def _minimum_width(column: Column, liked: int) -> int:

@@ -26,8 +26,6 @@ from kubectl_kres.tui.table.view import Faces, RowKey, View
 _MARGIN, _END = 4, 2
 #: Rows that widths are taken from: those that came first, and of those that change some at a time.
 _MEASURED, _SAMPLE = 400, 40
-#: The tone of a whole row, by that of its sign.
-_ROWS = {"bad": "fault", "warn": "near", "quiet": "quiet"}
 
 
 class Table(Drawn):
@@ -71,6 +69,8 @@ class Table(Drawn):
         self.cursor: RowKey | None = None
         self.sorted_by: Column | None = None
         self.reverse = self.wide = False
+        #: Whether somebody asked for the sort, and wants to see what it goes by; of the list's own the signs tell.
+        self._is_sort_chosen = False
         self.picked = 0
         self._line = 0
         self._row_mark = sign
@@ -299,8 +299,8 @@ class Table(Drawn):
         row = self.view.rows[key]
         over = self._cursor_style(current=current)
         mark, tone = self._row_mark(row)
-        # A row is of the colour of its state, where a cell has none of its own.
-        plain = self.tone(_ROWS.get(tone, ""))
+        # The sign and the state carry the tone: where a whole row did, nothing stood out among bad rows.
+        plain = self.tone("quiet" if tone == "quiet" else "")
         before = "~" if self.differs is not None and self.differs(row) else " "
         cursor = ">" if current and (self.has_focus or not self.cursor_needs_focus) else " "
         segments = [
@@ -309,22 +309,20 @@ class Table(Drawn):
         ]
         for line, (index, width) in enumerate(self._layout):
             column = self.columns[index]
-            tone = column.tone(row) if column.tone is not None else ""
+            # A picture on the cursor's colour is drawn as its letters are: in a tone of its own neither would be seen.
+            tone = column.tone(row) if column.tone is not None and not (column.drawn and over.reverse) else ""
             style = (self.tone(tone) if tone else plain) + over
-            if column.drawn and over.reverse:
-                style = self._picture_style(tone)
             if column.spills is not None and column.spills(row):
                 room = self.size.width - _MARGIN - sum(cells + GAP for _, cells in self._layout[:line])
                 return Strip([*segments, Segment(fit_text(column.text(row), max(width, room - _END)), style)])
+            text = fit_text(column.fitting_text(row, width), width, right=column.right)
+            first = len(text.partition(" ")[0]) if column.leads else len(text)
             segments += [
-                Segment(fit_text(column.fitting_text(row, width), width, right=column.right), style),
+                Segment(text[:first], style),
+                Segment(text[first:], plain + over),
                 Segment(" " * GAP, plain + over),
             ]
         return Strip(segments)
-
-    def _picture_style(self, tone: str) -> Style:
-        """Return a picture on the row under the cursor: on the cursor's colour, not out of the screen's."""
-        return Style(color=self.tone(tone or "quiet").color, bgcolor=self.base_style.color)
 
     def _lay_out(self) -> None:
         self._laid = self.size.width
@@ -337,7 +335,8 @@ class Table(Drawn):
         if self.sorted_by is not None:
             index = next((index for index, column in enumerate(self.columns) if column.id == self.sorted_by.id), None)
             self.sorted_by = self.columns[index] if index is not None else None
-        self._layout = laid_out(self.columns, self._liked, max(1, room), wide=self.wide)
+        by = self.sorted_by.id if self.sorted_by is not None and self._is_sort_chosen else ""
+        self._layout = laid_out(self.columns, self._liked, max(1, room), wide=self.wide, by=by)
 
     def _widen(self) -> None:
         """Make columns of figures as wide as what is seen of them: a figure must not lose a digit."""
@@ -401,6 +400,7 @@ class Table(Drawn):
 
     def toggle(self, column: Column) -> None:
         """Sort by a column; if it does already, the other way round."""
+        self._is_sort_chosen = True
         again = self.sorted_by is not None and self.sorted_by.id == column.id
         self.sort(column, reverse=not self.reverse if again else column.down)
 

@@ -1,7 +1,4 @@
-"""Texts of rows in lower case for filters, sharing those that are kept elsewhere.
-
-What a filter's text means: a substring, an inversion, a regex, a fuzzy word or a label selector.
-"""
+"""Filters of rows: the texts that they look in, and what a filter's text means."""
 
 from __future__ import annotations
 

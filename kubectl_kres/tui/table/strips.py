@@ -9,6 +9,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
@@ -117,8 +118,7 @@ def _head(text: str, room: int, *, whole: bool) -> str:
 
 #: The tones of reports, and what else lines are drawn in: classes whose styles a screen has.
 TONES = {
-    f"tone--{name}"
-    for name in ("good", "bad", "warn", "strong", "quiet", "command", "cursor", "idle", "head", "fault", "near")
+    f"tone--{name}" for name in ("good", "bad", "warn", "strong", "quiet", "command", "cursor", "idle", "head", "focus")
 }
 TONES_CSS = """
     & > .tone--good { color: $text-success; }
@@ -129,8 +129,7 @@ TONES_CSS = """
     & > .tone--quiet { color: $text-muted; }
     & > .tone--cursor { text-style: reverse; }
     & > .tone--idle { text-style: underline; }
-    & > .tone--fault { color: $text-error; }
-    & > .tone--near { color: $text-warning; }
+    & > .tone--focus { color: $accent; }
     & > .tone--head { color: $text-muted; text-style: bold; }
 """
 
@@ -185,8 +184,19 @@ class Drawn(ScrollView, ToneWidget, can_focus=True):
         scrollbar-background-active: $background;
         scrollbar-size-horizontal: 0;
         overflow-x: hidden;
+        border-title-color: $foreground;
+        border-title-style: bold;
     }
+    Drawn:focus { border-title-color: $accent; }
     """
+
+    _title = ""
+
+    def entitle(self, title: str) -> None:
+        """What stands in the border above it; a name of a cluster is escaped, and is no markup."""
+        if title != self._title:
+            self._title = title
+            self.border_title = Content(f" {safe_text(title)} ") if title else None
 
     #: How many lines there are is nothing that changes the rest of the screen.
     virtual_size = Reactive(Size(0, 0), layout=False)
@@ -241,7 +251,7 @@ class Bar(ToneWidget):
         super().__init__(id=id)
         self._left: Line = ()
         self._right: Line = ()
-        self._fill = fill
+        self._fill, self._fill_tone = fill, "quiet"
 
     @property
     def left(self) -> Line:
@@ -252,9 +262,9 @@ class Bar(ToneWidget):
     def text(self) -> str:
         return "".join(text for _, text in (*self._left, ("", "  "), *self._right))
 
-    def put(self, left: Line, right: Line = ()) -> None:
-        if (left, right) != (self._left, self._right):
-            self._left, self._right = left, right
+    def put(self, left: Line, right: Line = (), *, fill_tone: str = "quiet") -> None:
+        if (left, right, fill_tone) != (self._left, self._right, self._fill_tone):
+            self._left, self._right, self._fill_tone = left, right, fill_tone
             self.refresh()
 
     def on_click(self, event: events.Click) -> None:
@@ -280,7 +290,8 @@ class Bar(ToneWidget):
         if left.cell_length > room:
             cut = left.crop(0, max(0, room - 2))
             return Strip([*cut, Segment("… " if room > 1 else "", style), *right]).adjust_cell_length(width, style)
-        gap = Segment(self._fill * (room - left.cell_length), self.tone("quiet") if self._fill != " " else style)
+        rule = f" {self._fill * (room - left.cell_length)}"[: max(0, room - left.cell_length)]
+        gap = Segment(rule, self.tone(self._fill_tone) if self._fill != " " else style)
         return Strip([*left, gap, *right]).adjust_cell_length(width, style)
 
     def _segments(self, line: Line) -> list[Segment]:

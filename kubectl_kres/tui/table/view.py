@@ -1,7 +1,4 @@
-"""The visible rows of a table and their order: rows by key, a filter, a sort.
-
-An order of rows that is kept: places are found by halving, and few changes are worked in without sorting again.
-"""
+"""The visible rows of a table and their order, which is kept as rows change instead of being sorted again."""
 
 from __future__ import annotations
 

@@ -27,6 +27,10 @@ _ABOUT = 32
 _PLACE = 44
 
 
+#: Seconds in which a server answers.
+_SOON = 5
+
+
 def where_line(session: Session, width: int, room: int) -> Line:
     """Return which cluster or file, which namespace, which version; as many of the digits' namespaces as there is
     ``room``.
@@ -73,7 +77,9 @@ def fresh_line(session: Session, width: int, *, paused: bool) -> Line:
         ]
     if any(state.phase == "connecting" for state in states):
         other = " (esc: another context)" if is_connecting(session) else ""
-        return [("warn", f"connecting{other} ")]
+        seconds = int(session.setting.clock() - session.began)
+        since = f" for {seconds} s" if seconds >= _SOON else ""
+        return [("warn", f"connecting{since}{other} ")]
     listing = [state for state in states if state.phase == "listing"]
     if listing:
         read, about = sum(state.read for state in listing), sum(state.estimate for state in listing)
@@ -128,6 +134,9 @@ def count_text(session: Session, reads: Iterable[ReadRequest], shown: int, known
     if unknown and not (known or loading or so_far):
         return "?"
     about = sum(state.estimate for state in loading)
+    if loading and not known:
+        # Nothing was heard so far: that is no number.
+        return f"..{f' so far, about {about:,} to come' if about else ''}"
     if loading or so_far:
         count += f" so far{f', about {about:,} to come' if about else ''}"
     return count

@@ -9,6 +9,10 @@ from msgspec.structs import replace
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
+from kubectl_kres.render.text.sentences import sentence_text
+from kubectl_kres.render.verdict.remedy import remedy_lines
+from kubectl_kres.reports.common.record import Sentence
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.view import RowKey
@@ -41,6 +45,14 @@ class OutlineItem(Struct, frozen=True):
     @property
     def is_section(self) -> bool:
         return len(self.path) == 1
+
+
+def remedy_item(number: int, remedy: Remedy) -> OutlineItem:
+    """Return the line of a remedy; the first one is 0, all others stand in place of it."""
+    return OutlineItem(
+        (), f"{'or' if number else 'fix'} {remedy.text}", about=lambda width: remedy_lines((remedy,), width),
+        name="command", text="\n".join(remedy.commands), remedy=True,
+    )  # fmt: skip
 
 
 class Sections:
@@ -97,8 +109,9 @@ def _tone(item: OutlineItem) -> Tone:
     return "quiet" if item.is_section else item.tone
 
 
-def warning_item(text: str) -> OutlineItem:
+def warning_item(warning: Sentence | str) -> OutlineItem:
     """Something that does not fit together."""
+    text = sentence_text(warning)
     return OutlineItem((), text, mark="!", tone="warn", about=lambda width: tone_lines("warn", wrap_text(text, width)))
 
 

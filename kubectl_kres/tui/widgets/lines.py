@@ -106,6 +106,9 @@ class Lines(Drawn):
     def _draw(self) -> None:
         # A scrollbar that comes and goes must not change where lines break.
         self._width, self._height = self.scrollable_content_region.width, self.size.height
+        if not self._width:
+            # Broken for no width at all, lines would stand as a strip of words until the widget has its size.
+            return
         width = max(8, self.content_size.width - 1)
         self._drawn_lines = [piece for line in self._make(width) for piece in wrap_line(line, width)]
         left = self._height - len(self._drawn_lines) - 1

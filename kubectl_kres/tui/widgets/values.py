@@ -1,7 +1,4 @@
-"""The values of a pod as a tree of rows: containers with requests and limits, the pod's sums, what quotas count.
-
-What stands behind one line of a value tree: every step of it, the checks it passed, what was assumed.
-"""
+"""The values of a pod as a tree of rows, and what stands behind each: steps, checks, assumptions."""
 
 from __future__ import annotations
 
@@ -13,7 +10,8 @@ from msgspec.structs import replace
 from kubectl_kres.provenance.journal import Check, Source, is_own_rule
 from kubectl_kres.render.pictures.bounds import bounds_pairs, scale_lines
 from kubectl_kres.render.pictures.cost import cost_picture
-from kubectl_kres.render.pod.explain import remark_lines, sum_text
+from kubectl_kres.render.pod.explain import sum_text
+from kubectl_kres.render.pod.remarks import remark_lines
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.render.text.values import answer, format_source, step_lines, text, title
 from kubectl_kres.reports.common.explanation import ContainerValues, Explanation, QuotaCost, ResourceValue, Total
@@ -50,7 +48,9 @@ def value_rows(explanation: Explanation) -> Iterator[ValueRow]:
         yield ValueRow(("800",), "pod total", kept, branch=True)
     for number, total in enumerate(explanation.totals):
         label = f"{total.resource} {total.side[:-1]}"
-        yield ValueRow(("800", f"{number:03}"), label, total.value, _format_setter(total.of.rule, None), report=total)
+        yield ValueRow(
+            ("800", f"{number:03}"), label, total.value, _format_setter(total.derivation.rule, None), report=total
+        )
     for number, cost in enumerate(explanation.quotas):
         over = "no room" if cost.exceeded and not cost.counted else ""
         by = "counted" if cost.counted else over
@@ -118,7 +118,7 @@ def columns(wrapped: set[RowKey], *, ascii_only: bool) -> Sequence[Column]:
         Column("name", "VALUE", label, tone=lambda row: row.tone or ("strong" if row.branch else ""), most=40),
         Column("text", "", lambda row: row.text, tone=lambda row: row.tone, right=True, most=18),
         Column("by", "SET BY", lambda row: row.by, tone=lambda row: row.tone or "quiet", most=10),
-        Column("from", "OBJECT", lambda row: row.origin, tone=lambda _: "quiet", most=36, wide=True),
+        Column("from", "OBJECT", lambda row: row.origin, tone=lambda _: "quiet", most=36, wide=True, gives_way=True),
     )
 
 
@@ -164,7 +164,7 @@ def _total(explanation: Explanation, total: Total, width: int, *, steps: bool) -
     yield [("strong", f"pod {total.resource} {total.side[:-1]}"), ("", f" = {total.value}")]
     yield from tone_lines("", wrap_text(sum_text(explanation, total), width, first="= ", rest="  "))
     if steps:
-        yield from step_lines((total.of,), width)
+        yield from step_lines((total.derivation,), width)
 
 
 def _journal_container(
@@ -187,6 +187,6 @@ def _journal_container(
 def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
     if explanation.qos is not None:
         yield from tone_lines(
-            "", wrap_text(f"QoS class {explanation.qos.name}: {explanation.qos.because}", width, rest="  ")
+            "", wrap_text(f"QoS class {explanation.qos.name}: {explanation.qos.reason}", width, rest="  ")
         )
     yield from remark_lines(explanation, steps=True, width=width)
