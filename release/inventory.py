@@ -94,14 +94,19 @@ def _packages(inside: Path) -> Iterator[Component]:
 
 
 def _built_in() -> Iterator[Component]:
-    """libyaml, which is a part of PyYAML's module."""
-    from yaml import _yaml  # noqa: PLC0415, only the Python of the bundle is sure to have it
+    """What is a part of others' modules: libyaml of PyYAML, Abseil of google-re2, under the licence that is ours."""
+    from re2 import _re2  # noqa: PLC0415, only the Python of the bundle is sure to have it
+    from yaml import _yaml  # noqa: PLC0415
 
     package = next(one for one in distributions() if one.name == "PyYAML")
     version = ".".join(map(str, _yaml.get_version()))
     yield _package(package)._replace(
         name="libyaml", version=version, licence="MIT", purl=f"pkg:generic/libyaml@{version}"
     )
+    named = re.search(rb"lts_(20[0-9]{6})", Path(_re2.__file__).read_bytes())
+    version = named[1].decode() if named is not None else ""
+    text = (names.ROOT / "LICENSE").read_text(encoding="utf-8").strip()
+    yield Component("Abseil", version, "Apache-2.0", text, purl=f"pkg:generic/abseil-cpp@{version}")
 
 
 def _package(one: Distribution) -> Component:

@@ -1,15 +1,18 @@
-"""What the site of docs/ takes from outside that folder: pictures, and pages that GitHub looks for elsewhere.
+"""The pages of the site: docs/, and from outside that folder pictures, and pages that GitHub looks for elsewhere.
 
-mkdocs loads this file by its path (`hooks` in mkdocs.yml).
+python -m release.site    puts them into build/pages, from which `make docs` makes the site
 """
 
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
-from typing import Any
+
+from release import names
 
 ROOT = Path(__file__).parents[1]
+PAGES = ROOT / "build" / "pages"
 
 #: Files outside docs/ that pages link to, by the folder or file that they stand in.
 _BROUGHT = ("screenshots", "integrations/README.md", "CONTRIBUTING.md", "SECURITY.md")
@@ -18,31 +21,45 @@ _OUTSIDE = re.compile(r"\]\((?:\.\./)+((?:screenshots/|integrations/|CONTRIBUTIN
 _LINK = re.compile(r"\[(?P<words>[^\]]*)\]\((?!https?:|#)(?P<to>[^)]*)\)")
 
 
-def on_files(files: Any, config: Any) -> Any:
-    """Adds what is brought along."""
-    from mkdocs.structure.files import File  # noqa: PLC0415, only where a site is made
-
+def gather(pages: Path = PAGES) -> None:
+    """Make the folder anew, with every page and picture of the site."""
+    shutil.rmtree(pages, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", pages)
     for name in _BROUGHT:
         place = ROOT / name
-        for path in sorted(place.iterdir()) if place.is_dir() else [place]:
-            inner = path.relative_to(ROOT).as_posix()
-            content = path.read_text(encoding="utf-8") if path.suffix == ".md" else path.read_bytes()
-            if path.suffix == ".md":
-                content = _links_as_text(str(content))
-            files.append(File.generated(config, inner, content=content))
-    return files
+        if place.is_dir():
+            shutil.copytree(place, pages / name)
+        else:
+            (pages / name).parent.mkdir(exist_ok=True)
+            (pages / name).write_text(links_as_text(place.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in pages.rglob("*.md"):
+        page = path.relative_to(pages).as_posix()
+        path.write_text(with_links(path.read_text(encoding="utf-8"), page), encoding="utf-8")
 
 
-def _links_as_text(text: str) -> str:
-    """Links to files of the repository that are no pages, as their words alone."""
+def links_as_text(text: str) -> str:
+    """A page from outside docs/, with links to files of the repository that are no pages as their words alone."""
     pages = re.sub(r"\]\((?:\.\./)?docs/([^)]*)\)", r"](\1)", text)
     return _LINK.sub(lambda link: link[0] if link["to"].partition("#")[0].endswith(".md") else link["words"], pages)
 
 
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Links to what was brought along, from where the page stands."""
-    up = "../" * page.file.src_uri.count("/")
-    found = _OUTSIDE.sub(lambda match: f"]({up}{match[1]})", markdown)
-    if page.file.src_uri.startswith("integrations/"):
-        found = re.sub(r"\]\((agents|ci)\.md\)", r"](../\1.md)", found)
-    return found
+def with_links(text: str, page: str) -> str:
+    """The text of a page, with links to what was brought along as they are from where the page stands."""
+    up = "../" * page.count("/")
+    text = _OUTSIDE.sub(lambda match: f"]({up}{match[1]})", text)
+    if page.startswith("integrations/"):
+        text = re.sub(r"\]\((agents|ci)\.md\)", r"](../\1.md)", text)
+    return with_address(text, names.address())
+
+
+def with_address(text: str, address: str) -> str:
+    """The text with the address of the project in the place of the one that stands for it; as it is without one."""
+    if not address:
+        return text
+    path = address.removeprefix("https://").partition("/")[2]
+    named = text.replace("https://github.com/OWNER/kubectl-kres", address)
+    return named.replace("OWNER/kubectl-kres", path).replace("OWNER/REPOSITORY", path)
+
+
+if __name__ == "__main__":
+    gather()

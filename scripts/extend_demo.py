@@ -37,7 +37,8 @@ from kubectl_kres.cluster.connection import connect
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, load
 from kubectl_kres.cluster.read.fill_store import fill
 from kubectl_kres.model import scheduling
-from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND, is_view
+from kubectl_kres.model.kinds import BY_KIND, is_view
+from kubectl_kres.model.objects import BOUND_PODS
 from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod
 from kubectl_kres.scheduling.node_info import gather_pods
 from kubectl_kres.snapshot.format import FORMAT, PAGE
@@ -53,7 +54,10 @@ SPACES = {
 VIEWS = (scheduling.NODES, scheduling.POD, BOUND_PODS)
 #: Kinds that came after the demo was made, of whose objects it has none.
 AUTOSCALER = "VerticalPodAutoscaler"
-NEWER = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "RuleStatus", AUTOSCALER)
+NEWER = (
+    *("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "RuleStatus", AUTOSCALER),
+    *("Workload", "LocalQueue", "ClusterQueue", "ResourceFlavor", "Cohort", "AdmissionCheck", "WorkloadPriorityClass"),
+)
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-TARGET = Path(__file__).parents[1] / "kubectl_kres" / "policies" / "merge_schema.json"
+TARGET = Path(__file__).parents[1] / "kubectl_kres" / "policies" / "rules" / "merge_schema.json"
 SOURCE = Path("applyconfigurations/internal/internal.go")
 PREFIX = "io.k8s."
 #: Kinds that a mutating policy is computed for.

@@ -1,4 +1,4 @@
-"""Write docs/rules.md: the catalogue of rules, a heading for each code.  Run it when provenance/rules.py changed."""
+"""Write docs/rules.md: the catalogue of rules, a heading for each code.  Run it when a catalogue changed."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ GROUPS = {
     "tekton": "Tekton",
     "capsule": "Capsule",
     "vpa": "Vertical autoscaler",
+    "kueue": "Kueue",
     "server": "The server, as far as it is known",
     "start": "Where admission starts",
     "file": "Files",
@@ -48,9 +49,10 @@ HEAD = """\
 Every value, check, figure and assumption of `kubectl kres` names the rule behind it, and every refusal ends with the
 command that explains its code, as `kubectl kres help quota/exceeded`; `kubectl kres help codes` lists all. The codes
 are stable: what a runbook greps for today is there tomorrow. Sources are files and packages of Kubernetes, of Tekton,
-Capsule or the vertical autoscaler (vpa) where they begin so.
+Capsule, Kueue or the vertical autoscaler (vpa) where they begin so.
 
-This page is made from `kubectl_kres/provenance/rules.py` by `scripts/rules_doc.py`.
+This page is made by `scripts/rules_doc.py` from `kubectl_kres/provenance/rules.py` and the `catalogue.py` of each
+system.
 """
 
 

@@ -31,7 +31,7 @@ def lines_of(minor: int) -> Iterator[str]:
     """What the version changed, a line of a list each."""
     from kubectl_kres.admission.base.versions import CHANGES, GATES  # noqa: PLC0415 - the path is set by main
     from kubectl_kres.policies.cel.evaluation.environment import functions_of  # noqa: PLC0415 - the path is set by main
-    from kubectl_kres.policies.reports import POLICIES  # noqa: PLC0415 - the path is set by main
+    from kubectl_kres.policies.reports.needs import POLICIES  # noqa: PLC0415 - the path is set by main
     from kubectl_kres.policies.rules.pod_security import CHECKS  # noqa: PLC0415 - the path is set by main
 
     for change in CHANGES.values():

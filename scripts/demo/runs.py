@@ -14,14 +14,14 @@ from kube import DemoError, Kube, Object, documents, key_of
 from msgspec import to_builtins
 from statuses import now, stated, succeeded
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import OwnerReference, decode_object
 from kubectl_kres.model.tekton_config import DEFAULTS, FLAGS, INFO
-from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import TaskRun
 from kubectl_kres.tekton.rules.base.config import parse_config
+from kubectl_kres.tekton.rules.base.problem import Problem
 from kubectl_kres.tekton.rules.base.result import MissingReference
 from kubectl_kres.tekton.rules.controller import creation
 from kubectl_kres.tekton.rules.controller.resolve import Lookups, UsedTask, task_of

@@ -18,7 +18,7 @@ from kube import DemoError, Object
 from statuses import condition, kubelet_event, node_of, resized, running, scheduler_event, sidecar, stated
 
 from kubectl_kres.admission.base.draft import draft_pod
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import sum_pod
 from kubectl_kres.model.pod import Pod
 
