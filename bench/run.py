@@ -369,7 +369,7 @@ def queued(out: str) -> tuple[dict[str, int], dict[str, list[str]]]:
         if "place" in one:
             subject = one["subject"]
             line = f"{subject['namespace']}/{subject['name']} {one['state']}"
-            waiting.setdefault(one["pool"], []).append((one["place"]["place"], line))
+            waiting.setdefault(one["pool"], []).append((one["queue"]["position"], line))
     states = Counter(one["state"] for one in found)
     return dict(sorted(states.items())), {name: [line for _, line in sorted(each)] for name, each in waiting.items()}
 

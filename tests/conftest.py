@@ -1,4 +1,9 @@
-"""Hypothesis: the same examples in every run, so that no run fails by chance; KRES_RANDOM=1 looks for new ones.
+"""How much of the tests runs, and with which examples.
+
+``make test`` leaves out what is marked ``thorough``, and of a test or module marked ``one_in(n)`` it runs every n-th
+case; ``make test-all`` runs all.  KRES_SEED=3 draws other cases.
+
+Hypothesis: the same examples in every run, so that no run fails by chance; KRES_RANDOM=1 looks for new ones.
 
 No test reads the settings of whoever runs it.
 """
@@ -7,9 +12,18 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# A shell's background job ignores Ctrl-C and one behind nohup SIGHUP, and so would all that the tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda *_: None)
+
+_SEED = int(os.environ.get("KRES_SEED", "0"))
 
 settings.register_profile(
     "kres",
@@ -17,6 +31,7 @@ settings.register_profile(
     derandomize="KRES_RANDOM" not in os.environ,
     suppress_health_check=[HealthCheck.too_slow],
 )
+settings.register_profile("short", settings.get_profile("kres"), max_examples=10)
 settings.load_profile("kres")
 
 
@@ -24,6 +39,21 @@ settings.load_profile("kres")
 def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not for the whole session: the control plane is built with the developer's own settings of Go."""
     monkeypatch.setenv("XDG_CONFIG_HOME", "/nonexistent")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as thorough the cases that are not drawn: of a test, or of a module whose ``pytestmark`` says ``one_in``."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        node, mark = next(item.iter_markers_with_node("one_in"), (None, None))
+        if node is None or mark is None:
+            continue
+        (count,) = mark.args
+        of = item.nodeid.partition("[")[0] if node is item else node.nodeid
+        if seen[of] % count != _SEED % count:
+            item.add_marker(pytest.mark.thorough)
+        seen[of] += 1
 
 
 def pytest_collection_finish() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kubectl_kres.admission.base.outcome import Outcome, Server
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.create import create_pod
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import decode_object

@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from kubectl_kres.admission.base.outcome import Outcome, Server
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import Policies, admit, policies_of
 from kubectl_kres.model.objects import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.model.pod import Pod

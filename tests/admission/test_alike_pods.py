@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import PodRequests, pod_request
 from kubectl_kres.model.objects import ScopedRequirement
 from kubectl_kres.model.pod import Pod

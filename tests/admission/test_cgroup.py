@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from kubectl_kres.admission.base.draft import Draft, draft_pod
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.kubelet import (
     Cgroup,
     KubeletNode,

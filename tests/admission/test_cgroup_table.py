@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from kubectl_kres.admission.base.draft import draft_pod
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.kubelet import Cgroup, KubeletNode, cgroups
 from kubectl_kres.admission.pod.aggregate import compute_class
 from kubectl_kres.admission.pod.defaulting import default_pod

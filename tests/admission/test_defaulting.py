@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from admission.samples import container, limit_range, one, pod, policies, values
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.provenance.journal import Set
 
 

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_kres.admission.base.outcome import (
-    as_json,
-    duplicate,
-    forbidden,
-    invalid,
-    join_messages,
-    not_found,
-    not_supported,
-    quote,
-    required,
-)
+from kubectl_kres.admission.base.field_errors import duplicate, forbidden, invalid, not_found, not_supported, required
+from kubectl_kres.admission.base.outcome import join_messages
+from kubectl_kres.go_text import as_json, quote
 from kubectl_kres.quantity import parse
 
 

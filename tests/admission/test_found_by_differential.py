@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.objects import LimitRange, ResourceQuota, RuntimeClass

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.decoding import first_mistyped
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import policies_of

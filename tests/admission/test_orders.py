@@ -7,7 +7,7 @@ import pytest
 from admission.samples import container, limit_range, one, pod, policies, quota, values
 
 from kubectl_kres.admission.base.draft import draft_pod
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.limitrange import Limits, parse
 from kubectl_kres.admission.request.new_pod import MOST_ORDERED, SLOTS, admit, defaulted_drafts, orders
 from kubectl_kres.model.objects import LimitRange

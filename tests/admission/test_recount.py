@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from conformance.controller import counts_again, wakes
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import count_request, request_of
 from kubectl_kres.admission.quota.usage_drift import find_drifts, recount, status_after
 from kubectl_kres.model.objects import ResourceQuota

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from admission.samples import limit_range
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.admission.resize import resize
 from kubectl_kres.model.pod import Node, Pod

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from admission.samples import container, limit_range, one, pod, policies, quota, values
 
-from kubectl_kres.admission.base.outcome import LimitedResource, Server
+from kubectl_kres.admission.base.server import LimitedResource, Server
 from kubectl_kres.admission.base.versions import GATES, nearest_version
 from kubectl_kres.admission.pod.aggregate import sum_pod
 

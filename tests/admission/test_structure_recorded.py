@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.create import create, create_decoded
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, Service

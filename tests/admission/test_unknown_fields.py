@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from kubectl_kres.admission import decoding
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import policies_of
-from kubectl_kres.model.kinds import BY_KIND, DEVICES, WORKLOADS
+from kubectl_kres.model.kinds import BY_KIND, DEVICES
+from kubectl_kres.model.workload_kinds import WORKLOADS
 
 RECORDED = json.loads(Path(__file__).with_name("unknown-fields.json").read_text())
 CASES = [pytest.param(case, id=case["name"]) for case in RECORDED["cases"]]

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubectl_kres.admission.base.outcome import Outcome, Server
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.admission.request.update import update

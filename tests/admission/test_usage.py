@@ -7,7 +7,7 @@ import pytest
 from admission.samples import container, pod
 
 from kubectl_kres.admission.base.draft import draft_pod, parse_list
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.usage import (
     claim_names,
     claim_usage,

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from admission.samples import container, limit_range, one, pod, policies, quota, values
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.versions import binary, version_caveat
 from kubectl_kres.admission.kubelet import Cgroup, KubeletNode, cgroups
 from kubectl_kres.admission.pod.aggregate import compute_class
@@ -19,7 +19,8 @@ from kubectl_kres.admission.request.update import update
 from kubectl_kres.admission.resize import resize
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.simulate.controllers import delete_replaced_pods
-from kubectl_kres.simulate.state import Replica, StatefulSetState
+from kubectl_kres.simulate.replicas import Replica
+from kubectl_kres.simulate.state import StatefulSetState
 
 OLD, NEW = Server((1, 36)), Server((1, 37))
 SMALL = container(limits={"memory": "64Mi"})
@@ -215,7 +216,11 @@ def test_a_stateful_set_takes_down_as_many_as_may_be_away():
     pods = tuple(Replica(ordinal, 0, 0, True) for ordinal in range(4))
     state = StatefulSetState("w", 1, 0, 4, pods=pods)
     gone = [delete_replaced_pods(state._replace(unavailable=share)) for share in (None, 1, 3)]
-    assert [[replica.ordinal for replica in new.pods] for new in gone if new] == [[0, 1, 2], [0, 1, 2], [0]]
+    assert [[ordinal for row in new.pods for ordinal in row.ordinals] for new in gone if new] == [
+        [0, 1, 2],
+        [0, 1, 2],
+        [0],
+    ]
 
 
 def test_causes_are_listed_once():

@@ -74,7 +74,7 @@ def test_explain_answers_as_the_command_does(kres: Kres, tmp_path: Path, item: R
     items = json.loads(told.out)["items"]
     (own,) = [it for it in items if it["subject"]["kind"] == item["kind"]]
     # What --offline supposes is said of the command's bare pod alone.
-    assert {**answer.to_dict(), "bare": None} == {**own, "bare": None}
+    assert {**answer.to_dict(), "podWithoutValues": None} == {**own, "podWithoutValues": None}
     assert answer.text()
 
 

@@ -8,8 +8,11 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from architecture.modules import PACKAGE, ROOT
+
+from kubectl_kres.systems import SYSTEMS
 
 #: Contract id to a module, a statement that breaks the contract there, and the import that the complaint names.
 BREACHES = {
@@ -48,6 +51,16 @@ BREACHES = {
         "import kubectl_kres.vpa.rules.capping",
         "vpa.rules.autoscaler -> kubectl_kres.vpa.rules.capping",
     ),
+    "kueue": (
+        "kueue/model.py",
+        "import kubectl_kres.kueue.rules.charge",
+        "kueue.model -> kubectl_kres.kueue.rules.charge",
+    ),
+    "kueue-rules": (
+        "kueue/rules/charge.py",
+        "import kubectl_kres.kueue.rules.capacity",
+        "kueue.rules.charge -> kubectl_kres.kueue.rules.capacity",
+    ),
     "cluster": (
         "cluster/credentials.py",
         "import kubectl_kres.cluster.read.lists",
@@ -75,9 +88,9 @@ BREACHES = {
         "fleet.status -> kubectl_kres.fleet.supervisor",
     ),
     "reports": (
-        "reports/common/parts.py",
+        "reports/common/nodes.py",
         "import kubectl_kres.reports.pod.values",
-        "reports.common.parts -> kubectl_kres.reports.pod.values",
+        "reports.common.nodes -> kubectl_kres.reports.pod.values",
     ),
     "capsule-reports": (
         "capsule/reports/common/pool_index.py",
@@ -94,16 +107,17 @@ BREACHES = {
         "import kubectl_kres.render.pod.explain",
         "render.text.line -> kubectl_kres.render.pod.explain",
     ),
-    "manifests": (
-        "manifests/read.py",
-        "import kubectl_kres.tekton.rules.base.config",
-        "manifests.read -> kubectl_kres.tekton.rules.base.config",
-    ),
     "api": ("api/clusters.py", "import kubectl_kres.api.live", "api.clusters -> kubectl_kres.api.live"),
+    # A folder that no contract names.
     "systems": (
-        "reports/explain/summary.py",
-        "import kubectl_kres.tekton.reports.taskrun",
-        "reports.explain.summary -> kubectl_kres.tekton.reports.taskrun",
+        "further/__init__.py",
+        "def late():\n    import kubectl_kres.tekton.reports.taskrun",
+        "further -> kubectl_kres.tekton.reports.taskrun",
+    ),
+    "policing": (
+        "reports/remedies/words.py",
+        "import kubectl_kres.policies.reports.remedy",
+        "reports.remedies.words -> kubectl_kres.policies.reports.remedy",
     ),
     "layers": ("quantity.py", "import kubectl_kres.store.store", "quantity -> kubectl_kres.store.store"),
     "pure": ("admission/base/outcome.py", "def late():\n    import os.path", "admission.base.outcome -> os"),
@@ -130,14 +144,26 @@ def lint(folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+def contracts() -> dict[str, dict[str, Any]]:
+    """The contracts by their ids."""
+    found = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    return {contract["id"]: contract for contract in found}
+
+
+def test_every_system_comes_by_the_door_alone():
+    door = contracts()["systems"]
+    slices = [f"kubectl_kres.{name}" for name in SYSTEMS if name != "policies"]
+    assert sorted(door["protected_modules"]) == sorted(slices)
+    assert (door["allowed_importers"], door.get("ignore_imports", [])) == ([], [])
+
+
 def test_the_contracts_hold():
     result = lint(ROOT)
     assert result.returncode == 0, result.stdout + result.stderr
 
 
 def test_each_contract_notices_a_breach(tmp_path: Path):
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    names = {contract["id"]: contract["name"] for contract in contracts}
+    names = {key: contract["name"] for key, contract in contracts().items()}
     assert names.keys() == BREACHES.keys()
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     shutil.copytree(PACKAGE, tmp_path / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))

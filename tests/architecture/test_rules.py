@@ -7,6 +7,7 @@ import contextlib
 import functools
 from collections.abc import Iterator
 
+import pytest
 from architecture.modules import trees
 from conformance.cases import OWN, SYSTEMS, cases
 from conformance.systems import Uncovered, system
@@ -50,6 +51,7 @@ def test_rules_in_the_source_are_in_the_catalogue():
     assert {(name, code) for name, code in used if code not in RULES} == set()
 
 
+@pytest.mark.thorough
 def test_rules_that_recorded_cases_meet_are_in_the_catalogue():
     assert _met()
     assert _met() - set(RULES) == set()
@@ -59,7 +61,7 @@ def test_the_catalogue_has_no_rule_that_nothing_names():
     literals = {
         node.value
         for name, tree in trees().items()
-        if name != "kubectl_kres/provenance/rules.py"
+        if name != "kubectl_kres/provenance/rules.py" and not name.endswith("/catalogue.py")
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }

@@ -13,7 +13,7 @@ import pytest
 from architecture.modules import PACKAGE
 
 TOY = Path(__file__).parent / "toy"
-LINE = '    "toy": ("model", "reports", "text", "commands", "screens"),\n'
+LINE = '    "toy": "model catalogue simulation reports checks changes text commands screens",\n'
 FILES = """
 apiVersion: toy.example.com/v1
 kind: Budget
@@ -26,6 +26,17 @@ metadata: {name: web, namespace: default}
 spec: {containers: [{name: app, image: app}]}
 """
 BUDGET = FILES.partition("---")[0]
+WORKLOAD = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: shop, namespace: default}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: shop}}
+  template:
+    metadata: {labels: {app: shop}}
+    spec: {containers: [{name: app, image: app}]}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +87,7 @@ def test_nothing_else_changes(package: Path):
 def test_its_refusals_and_remedies_are_told(package: Path, tmp_path: Path):
     (tmp_path / "all.yaml").write_text(FILES)
     told = run(package, KRES, "explain", "-f", str(tmp_path / "all.yaml"), "--offline")
-    assert "refused: default/Pod/web: budget ours wants the label team=blue" in told
+    assert "refused, 2 reasons: default/Pod/web\n  budget ours wants the label team=blue\n" in told
     assert "fix     label the pod with team=blue" in told
     assert "toy: its budget decides" in told
 
@@ -93,12 +104,47 @@ def test_its_kind_is_completed(package: Path):
     assert "budgets\tBudget" in run(package, KRES, "__complete", "explain", "bud")
 
 
+def test_its_rules_of_check_find_something(package: Path, tmp_path: Path):
+    (tmp_path / "all.yaml").write_text(FILES)
+    assert "KRES801" not in run(
+        package, KRES, "check", "-f", str(tmp_path / "all.yaml"), "--offline", "--fail-on", "never"
+    )
+    (tmp_path / "all.yaml").write_text(FILES.replace("team: blue", "team: ''"))
+    told = run(package, KRES, "check", "-f", str(tmp_path / "all.yaml"), "--offline", code=1)
+    assert f"{tmp_path}/all.yaml:5:14: error KRES801 default/Budget/ours\n  it names no team\n" in told
+    codes = run(package, KRES, "help", "codes")
+    assert "KRES801" in codes
+    assert "toy/team" in codes
+    ignored = FILES.replace("team: blue", "team: ''").replace(
+        "name: ours,", "name: ours, annotations: {kres.dev/ignore: KRES801},"
+    )
+    (tmp_path / "all.yaml").write_text(ignored)
+    assert "KRES903" in run(package, KRES, "check", "-f", str(tmp_path / "all.yaml"), "--offline", code=1)
+
+
+def test_its_controllers_take_part_in_a_simulation(package: Path, tmp_path: Path):
+    budget = BUDGET.replace("team: blue", "team: blue, pods: 2")
+    # It is applied first, since its kind comes before workloads.
+    (tmp_path / "all.yaml").write_text(f"{WORKLOAD}---{budget}")
+    told = run(package, KRES, "simulate", "-f", str(tmp_path / "all.yaml"), "--offline")
+    assert "Deployment/shop  new: 2 of 3 pods" in told
+    assert "exceeded quota: ours, requested" in told
+    assert "Budget/ours  absent -> in force" in told
+    assert "a budget counts pods alone" in told
+    nameless = budget.replace("team: blue", "team: ''")
+    (tmp_path / "all.yaml").write_text(f"{WORKLOAD}---{nameless}")
+    told = run(package, KRES, "simulate", "-f", str(tmp_path / "all.yaml"), "--offline", code=1)
+    assert "a budget names a team" in told
+    assert "Deployment/shop  new: 3 of 3 pods" in told
+
+
 def test_its_rights_are_listed(package: Path):
     told = run(package, KRES, "version", "--rbac", "explain")
     assert "toy.example.com" in told
     assert "budgets" in told
 
 
+@pytest.mark.thorough
 def test_its_list_is_on_screen(package: Path):
     program = """
 from kubectl_kres.tui.lists.list_registry import find, list_names

@@ -16,6 +16,8 @@ from kubectl_kres.reports.explain.difference import Differences, diff
 from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot import read as snapshots
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.parametrize("which", ["made", "demo"])
 def test_pods_that_are_alike_are_told_alike(which: str, folder: Path) -> None:

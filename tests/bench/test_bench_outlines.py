@@ -19,6 +19,8 @@ from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot import read as snapshots
 from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
+pytestmark = pytest.mark.thorough
+
 ASKED = ("Pod", "Deployment", "ReplicaSet", "DaemonSet", "StatefulSet", "Job", "CronJob", "TaskRun", "Task")
 
 
@@ -38,6 +40,7 @@ def subjects(store: Store) -> Iterator[Subject]:
             yield Subject(ObjectRef(kind.kind, one.metadata.name, one.metadata.namespace), kind)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("which", ["made", "demo"])
 def test_a_line_is_that_of_the_explanation(which: str, folder: Path) -> None:
     store = made(folder) if which == "made" else snapshots.read(str(demo.demo_path()))

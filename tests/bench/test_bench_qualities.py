@@ -14,7 +14,10 @@ from kubectl_kres.reports.qos.qos_report import ClassChangeCache, quality
 from kubectl_kres.snapshot import read as demo
 from kubectl_kres.snapshot import read as snapshots
 
+pytestmark = pytest.mark.thorough
 
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("which", ["made", "demo"])
 def test_a_pod_that_is_like_another_has_the_answer_that_it_has_alone(which: str, folder: Path) -> None:
     store = made(folder) if which == "made" else snapshots.read(str(demo.demo_path()))

@@ -15,6 +15,8 @@ from bench.made import Served, keyed, objects, served, truth
 
 from kubectl_kres.quantity import parse
 
+pytestmark = pytest.mark.thorough
+
 Objects = dict[str, dict[str, Any]]
 PODS = "/api/v1/pods"
 #: As fast as the machine can: the test then waits for nothing.

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from bench.made import keyed, objects, truth
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.objects import ResourceQuota
 from kubectl_kres.quantity import parse

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 from capsule.samples import claim, namespace, pool
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_kres.capsule.replay.events import Create, CreatedTogether, DeleteEvent, PatchEvent, TimePasses, replay
@@ -99,7 +100,7 @@ def _adds_up(world: PoolWorld) -> None:
             assert not is_true(held.status.conditions, "Exhausted")
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60, deadline=None)
 @given(st.lists(events, max_size=12))
 def test_whatever_happens_it_adds_up_and_is_at_rest(happened):
     world = PoolWorld()

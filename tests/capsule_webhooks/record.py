@@ -23,10 +23,11 @@ import build  # noqa: E402, the path is set above
 import yaml  # noqa: E402
 from controlplane import BASIC_CONTROLLERS, HOST, ControlPlane, free_port  # noqa: E402
 from settling import send, until  # noqa: E402
-from worlds import World, worlds  # noqa: E402
+from worlds import CLASSES, World, about_classes, worlds  # noqa: E402
 
 MODULE = "github.com/projectcapsule/capsule@v0.14.0"
 OUT = HERE / "recorded.json"
+OUT_OF_CLASSES = HERE / "recorded_classes.json"
 GROUP = "/apis/capsule.clastix.io/v1beta2"
 TENANT = "capsule.clastix.io/tenant"
 #: Seconds.
@@ -38,15 +39,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--recorder", type=Path, help="a binary that was built before")
     parser.add_argument("--only", default="", help="worlds whose name begins with this; they are printed, not kept")
+    parser.add_argument("--classes", action="store_true", help="the worlds about classes, registries and pull policies")
     options = parser.parse_args()
     source = Path(json.loads(run("go", "mod", "download", "-json", MODULE))["Dir"])
     binary = options.recorder or built(source)
     with ControlPlane(build.locate(), controllers=BASIC_CONTROLLERS, controller_args=["--kube-api-qps=200"]) as plane:
         install(plane, source)
+        if options.classes:
+            install_classes(plane)
         with serving(plane, binary):
             cases = [
                 {"name": name, **play(plane, number, world)}
-                for number, (name, world) in enumerate(worlds())
+                for number, (name, world) in enumerate(about_classes() if options.classes else worlds())
                 if name.startswith(options.only)
             ]
         version = plane.request("GET", "/version")[1]["gitVersion"]
@@ -55,7 +59,7 @@ def main() -> None:
         return
     head = json.dumps({"capsule": "v0.14.0", "server": {"version": version, "featureGates": {}}})[:-1]
     lines = ",\n".join(json.dumps(case) for case in cases)
-    OUT.write_text(f'{head}, "cases": [\n{lines}\n]}}\n')
+    (OUT_OF_CLASSES if options.classes else OUT).write_text(f'{head}, "cases": [\n{lines}\n]}}\n')
 
 
 def run(*words: str, **options: Any) -> str:
@@ -93,6 +97,15 @@ def install(plane: ControlPlane, source: Path) -> None:
     namespace(plane, "capsule-system", {}, None)
     default = {"kind": "CapsuleConfiguration", "metadata": {"name": "default"}, "spec": {}}
     send(plane, "POST", f"{GROUP}/capsuleconfigurations", {"apiVersion": "capsule.clastix.io/v1beta2", **default})
+
+
+def install_classes(plane: ControlPlane) -> None:
+    for kind, (path, items) in CLASSES.items():
+        for name, written in items.items():
+            more = {key: value for key, value in written.items() if key not in {"labels", "annotations"}}
+            metadata = {"name": name, **{key: written[key] for key in ("labels", "annotations") if key in written}}
+            version = path.removeprefix("/apis/").rpartition("/")[0]
+            send(plane, "POST", path, {"apiVersion": version, "kind": kind, "metadata": metadata, **more})
 
 
 @contextmanager
@@ -153,13 +166,17 @@ def register(plane: ControlPlane, port: int, authority: str) -> None:
             hook(
                 "generic.rules.mutating.projectcapsule.dev", "/rules/generic/mutating", ["*/*"],
                 reinvocationPolicy="IfNeeded", matchConditions=[events, main],
-            )
+            ),
+            hook("pod.mutating.projectcapsule.dev", "/defaults", ["pods"]),
+            hook("storage.mutating.projectcapsule.dev", "/defaults", ["persistentvolumeclaims"]),
         ],
         "Validating": [
             hook(
                 "generic.rules.validating.projectcapsule.dev", "/rules/generic/validating", ["*/*"],
                 matchConditions=[events],
             ),
+            hook("pods.validating.projectcapsule.dev", "/pods/validating", ["pods", "pods/ephemeralcontainers"]),
+            hook("pvc.validating.projectcapsule.dev", "/persistentvolumeclaims/validating", ["persistentvolumeclaims"]),
             hook(
                 "calculation.global-resource-quotas.validating.projectcapsule.dev",
                 "/global-resource-quotas/calculations", ["*/*"],
@@ -184,7 +201,7 @@ def register(plane: ControlPlane, port: int, authority: str) -> None:
 def play(plane: ControlPlane, number: int, world: World) -> dict[str, Any]:
     """Make the world and send the pod; return both as they were."""
     tenant, here, there = f"t{number}", f"w{number}", f"w{number}-other"
-    spec = {"owners": [{"kind": "User", "name": "owner"}], "rules": world.get("rules", [])}
+    spec = {"owners": [{"kind": "User", "name": "owner"}], "rules": world.get("rules", []), **world.get("tenant", {})}
     uid = send(
         plane, "POST", f"{GROUP}/tenants",
         {"apiVersion": "capsule.clastix.io/v1beta2", "kind": "Tenant", "metadata": {"name": tenant}, "spec": spec},
@@ -193,6 +210,12 @@ def play(plane: ControlPlane, number: int, world: World) -> dict[str, Any]:
     labels = {TENANT: tenant, **world.get("labels", {})}
     namespace(plane, here, labels, owner)
     namespace(plane, there, labels, owner)
+    if "tenant" in world:
+        status = {"conditions": [], "namespaces": [here, there], "size": 2, "state": "Active"}
+        path = f"{GROUP}/tenants/{tenant}/status"
+        answer = plane.request("PATCH", path, {"status": status}, content_type="application/merge-patch+json")
+        assert answer[0] == 200, answer
+        time.sleep(0.3)
     for space, pods in ((here, world.get("here", ())), (there, world.get("used", ()))):
         for place, each in enumerate(pods):
             created(plane, space, f"old{place}", each)
@@ -218,8 +241,9 @@ def play(plane: ControlPlane, number: int, world: World) -> dict[str, Any]:
     kinds += ["LimitRange"] * len(world.get("ranges", ()))
     kinds += ["ResourceQuota"] * (len(given) - len(kinds) - len(globals_))
     kinds += ["GlobalResourceQuota"] * len(globals_)
-    body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": world["pod"]}
-    status, answer = plane.request("POST", f"/api/v1/namespaces/{here}/pods", body)
+    kind, plural = ("PersistentVolumeClaim", "persistentvolumeclaims") if "claim" in world else ("Pod", "pods")
+    body = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "p"}, "spec": world.get("claim") or world["pod"]}
+    status, answer = plane.request("POST", f"/api/v1/namespaces/{here}/{plural}", body)
     for name in globals_:
         plane.request("DELETE", f"{GROUP}/globalresourcequotas/{name}")
     return {
@@ -238,6 +262,8 @@ def expected(status: int, answer: dict[str, Any]) -> dict[str, Any]:
             "message": answer.get("message", ""),
         }
     spec = answer["spec"]
+    if answer["kind"] == "PersistentVolumeClaim":
+        return {"allowed": True, "code": status, "storageClassName": spec.get("storageClassName")}
     stored: dict[str, Any] = {
         key: {each["name"]: each.get("resources", {}) for each in spec.get(key, ())}
         for key in ("containers", "initContainers")
@@ -245,6 +271,7 @@ def expected(status: int, answer: dict[str, Any]) -> dict[str, Any]:
     return {
         "allowed": True, "code": status, "stored": {**stored, "pod": spec.get("resources", {})},
         "qosClass": answer["status"]["qosClass"],
+        **{key: spec[key] for key in ("priorityClassName", "runtimeClassName", "overhead") if key in spec},
     }  # fmt: skip
 
 

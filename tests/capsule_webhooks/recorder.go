@@ -1,4 +1,5 @@
-// Capsule's webhooks for rules and GlobalResourceQuotas, and the controller of the latter, as Capsule 0.14.0 has them.
+// Capsule's webhooks for rules, GlobalResourceQuotas, and the classes, registries and pull policies of a Tenant, and the
+// controller of GlobalResourceQuotas, as Capsule 0.14.0 has them.
 //
 // It has to be built inside Capsule's module, since it uses packages that are internal there: record.py copies it in.
 // It serves on loopback, prints the certificate to trust on one line, and ends when standard input closes.
@@ -36,14 +37,17 @@ import (
 	"github.com/projectcapsule/capsule/internal/controllers/globalresourcequotas"
 	"github.com/projectcapsule/capsule/internal/controllers/utils"
 	"github.com/projectcapsule/capsule/internal/webhook"
+	"github.com/projectcapsule/capsule/internal/webhook/defaults"
 	grqwebhook "github.com/projectcapsule/capsule/internal/webhook/globalresourcequota"
 	"github.com/projectcapsule/capsule/internal/webhook/pod"
+	"github.com/projectcapsule/capsule/internal/webhook/pvc"
 	"github.com/projectcapsule/capsule/internal/webhook/route"
 	"github.com/projectcapsule/capsule/internal/webhook/rules/generic/mutation"
 	"github.com/projectcapsule/capsule/internal/webhook/rules/generic/validation"
 	podrules "github.com/projectcapsule/capsule/internal/webhook/rules/pods/validation"
 	"github.com/projectcapsule/capsule/pkg/runtime/configuration"
 	"github.com/projectcapsule/capsule/pkg/runtime/events"
+	"github.com/projectcapsule/capsule/pkg/runtime/indexers"
 	k8sevents "k8s.io/client-go/tools/events"
 )
 
@@ -76,6 +80,7 @@ func main() {
 	defer cancel()
 
 	settings := configuration.NewCapsuleConfiguration(ctx, manager.GetClient(), manager.GetAPIReader(), config, "default")
+	must(indexers.AddToManager(ctx, ctrl.Log, manager))
 	recorder := events.NewEventRecorder(nil, ctrl.Log, manager.GetEventRecorder("recorder"), settings)
 	regex := cache.NewRegexCache()
 	registries := cache.NewRegistryRuleSetCache(regex)
@@ -88,7 +93,27 @@ func main() {
 				"ephemeralcontainers",
 			),
 		),
+		route.Pod(
+			pod.Handler(settings,
+				pod.ImagePullPolicy(),
+				pod.ContainerRegistryLegacy(settings),
+				pod.PriorityClass(),
+				pod.RuntimeClass(),
+			),
+		),
+		route.PVCValidating(
+			pvc.Handler(
+				pvc.PersistentVolumeValidatingVolume(),
+				pvc.PersistentVolumeValidatingClass(),
+			),
+		),
+		route.PVCMutating(
+			pvc.MutatingHandler(
+				pvc.PersistentVolumeMutatingVolume(),
+			),
+		),
 		route.GlobalResourceQuotaCalculation(grqwebhook.Handler()),
+		route.Defaults(defaults.Handler(settings, nil)),
 	))
 	var plain k8sevents.EventRecorder = recorder
 	must(globalresourcequotas.Add(ctrl.Log, manager, plain, utils.ControllerOptions{}))

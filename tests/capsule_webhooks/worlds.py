@@ -588,3 +588,157 @@ def worlds() -> Iterator[tuple[str, World]]:
     yield from by_rules()
     yield from by_quotas()
     yield from at_random(20261126, 120)
+
+
+def claim(storage_class: str | None = None, **more: Any) -> dict[str, Any]:
+    """A spec of a claim."""
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, **more}
+    return spec if storage_class is None else {**spec, "storageClassName": storage_class}
+
+
+#: The classes that there are where a world is about them: names, labels, and what else stands in them.
+CLASSES: dict[str, tuple[str, dict[str, Any]]] = {
+    "PriorityClass": (
+        "/apis/scheduling.k8s.io/v1/priorityclasses",
+        {
+            "gold": {"value": 1000, "labels": {"tier": "high"}},
+            "silver": {"value": 100},
+            "usual": {"value": 7, "globalDefault": True, "labels": {"tier": "usual"}},
+            "zinc": {"value": 3},
+        },
+    ),
+    "RuntimeClass": (
+        "/apis/node.k8s.io/v1/runtimeclasses",
+        {
+            "box": {"handler": "box", "overhead": {"podFixed": {"cpu": "250m"}}, "labels": {"tier": "high"}},
+            "plain": {"handler": "plain"},
+        },
+    ),
+    "StorageClass": (
+        "/apis/storage.k8s.io/v1/storageclasses",
+        {
+            "fast": {"provisioner": "example.com/none", "labels": {"tier": "high"}},
+            "slow": {
+                "provisioner": "example.com/none",
+                "annotations": {"storageclass.kubernetes.io/is-default-class": "true"},
+            },
+            "cold": {"provisioner": "example.com/none"},
+        },
+    ),
+}
+_HIGH, _UNKNOWN = {"matchLabels": {"tier": "high"}}, {"matchExpressions": [{"key": "tier", "operator": "Exists"}]}
+
+
+def about_classes() -> Iterator[tuple[str, World]]:
+    """What Tenants make of classes, registries and pull policies, each alone and together."""
+    yield from _priorities()
+    yield from _runtimes()
+    yield from _images()
+    yield from _storages()
+
+
+def _priorities() -> Iterator[tuple[str, World]]:
+    golds = {
+        "hard": {"pods": "0"},
+        "scopeSelector": {"matchExpressions": [{"scopeName": "PriorityClass", "operator": "In", "values": ["gold"]}]},
+    }
+    for name in (None, "gold", "silver", "usual", "zinc"):
+        sent = pod(BOTH) if name is None else pod(BOTH, priorityClassName=name)
+        for number, written in enumerate(
+            (
+                {"default": "gold"},
+                {"default": "gold", "allowed": ["silver"]},
+                {"allowed": ["gold", "silver"]},
+                {"allowed": ["usual", "Zinc", "gold", "AA"]},
+                {"allowedRegex": "^s"},
+                {"allowedRegex": "il", "allowed": ["gold"], **_HIGH},
+                _HIGH,
+                _UNKNOWN,
+                {},
+                {"default": "absent"},
+            )
+        ):
+            yield f"priority-{name}-{number}", {"tenant": {"priorityClasses": written}, "pod": sent}
+        given = {"tenant": {"priorityClasses": {"default": "gold"}}, "quotas": [golds]}
+        yield f"priority-{name}-quota", {**given, "pod": sent}
+    brought = pod(BOTH, priority=7, preemptionPolicy="PreemptLowerPriority")
+    yield "priority-brought", {"tenant": {"priorityClasses": {"default": "gold"}}, "pod": brought}
+    wrong = pod(BOTH, priority=1000)
+    yield "priority-brought-wrong", {"tenant": {"priorityClasses": {"default": "gold"}}, "pod": wrong}
+    missing = pod(BOTH, priorityClassName="nothing")
+    yield "priority-missing", {"tenant": {"priorityClasses": {"default": "gold"}}, "pod": missing}
+
+
+def _runtimes() -> Iterator[tuple[str, World]]:
+    full = {"hard": {"requests.cpu": "300m"}}
+    for name in (None, "box", "plain"):
+        sent = pod(BOTH) if name is None else pod(BOTH, runtimeClassName=name)
+        for number, written in enumerate((
+            {"default": "box"}, {"default": "plain"}, {"allowed": ["box"]}, {"allowed": ["nothing"], **_HIGH},
+            _HIGH, _UNKNOWN, {"default": "absent"}, {},
+        )):  # fmt: skip
+            yield f"runtime-{name}-{number}", {"tenant": {"runtimeClasses": written}, "pod": sent}
+        given = {"tenant": {"runtimeClasses": {"default": "box"}}, "quotas": [full]}
+        yield f"runtime-{name}-quota", {**given, "pod": sent}
+
+
+def _images() -> Iterator[tuple[str, World]]:
+    images = (
+        "nginx", "nginx:1.27", "bitnami/redis:7", "registry.example/loaf:1", "registry.example/a/b/loaf:1",
+        "registry.example/loaf", f"registry.example/loaf@sha256:{'0' * 64}", "localhost:5000/loaf:1",
+        f"registry.example/loaf:1@sha256:{'0' * 64}", "docker.io/library/nginx:1", "Registry.example/loaf:latest",
+    )  # fmt: skip
+    for number, written in enumerate(
+        (
+            {"allowed": ["registry.example"]},
+            {"allowed": ["docker.io", "Bitnami", "localhost:5000"], "allowedRegex": "^registry[.]"},
+            {"allowedRegex": "io$"},
+            {},
+        )
+    ):
+        for image in images:
+            sent = {"containers": [{"name": "c0", "image": image}]}
+            yield f"registry-{number}-{image}", {"tenant": {"containerRegistries": written}, "pod": sent}
+    for number, policies in enumerate((["Always"], ["IfNotPresent"], ["Never", "Always"])):
+        for image in images:
+            sent = {"containers": [{"name": "c0", "image": image}]}
+            yield f"pull-{number}-{image}", {"tenant": {"imagePullPolicies": policies}, "pod": sent}
+        for own in ("Always", "IfNotPresent", "Never"):
+            sent = {
+                "containers": [{"name": "c0", "image": "r.example/a:1", "imagePullPolicy": own}],
+                "initContainers": [{"name": "i0", "image": "r.example/a:latest"}],
+            }
+            yield f"pull-{number}-written-{own}", {"tenant": {"imagePullPolicies": policies}, "pod": sent}
+    everything = {
+        "imagePullPolicies": ["Always"], "containerRegistries": {"allowed": ["registry.example"]},
+        "priorityClasses": {"allowed": ["gold"]}, "runtimeClasses": {"allowed": ["nothing"], **_HIGH},
+    }  # fmt: skip
+    for image in ("nginx:1", "nginx:latest", "registry.example/loaf:latest"):
+        for priority in ("silver", "gold"):
+            sent = {
+                "containers": [{"name": "c0", "image": image}],
+                "priorityClassName": priority, "runtimeClassName": "plain",
+            }  # fmt: skip
+            yield f"all-{image}-{priority}", {"tenant": everything, "pod": sent}
+
+
+def _storages() -> Iterator[tuple[str, World]]:
+    full = {"hard": {"fast.storageclass.storage.k8s.io/requests.storage": "0"}}
+    for name in (None, "fast", "slow", "cold", "nothing", ""):
+        sent = claim(name)
+        for number, written in enumerate(
+            (
+                {"default": "fast"},
+                {"default": "fast", "allowed": ["cold"]},
+                {"allowed": ["slow", "fast"]},
+                {"allowed": ["cold"]},
+                {"allowedRegex": "^f"},
+                _HIGH,
+                {"allowed": ["cold"], **_UNKNOWN},
+                {"default": "absent"},
+                {},
+            )
+        ):
+            yield f"storage-{name}-{number}", {"tenant": {"storageClasses": written}, "claim": sent}
+        given = {"tenant": {"storageClasses": {"default": "fast"}}, "quotas": [full]}
+        yield f"storage-{name}-quota", {**given, "claim": sent}

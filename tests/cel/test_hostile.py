@@ -64,6 +64,7 @@ def ended(text: str) -> str:
     return result.error or str(result.value)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("text", TOO_MUCH, ids=range(len(TOO_MUCH)))
 def test_what_costs_too_much_is_not_computed_and_takes_little_memory(text: str) -> None:
     tracemalloc.start()

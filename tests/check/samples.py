@@ -9,8 +9,9 @@ from typing import Any
 import yaml
 from reports.stored import store_of
 
-from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.workload_kinds import WORKLOADS
 from kubectl_kres.reports.check.check import BY_CODE, check
 from kubectl_kres.reports.check.context import CheckContext
 from kubectl_kres.reports.check.finding import CheckFinding

@@ -42,6 +42,7 @@ def checked(
     return process_time() - began, code, json.loads(capsys.readouterr().out)["items"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("cpu", ["", "100k"])
 def test_four_times_as_many_cost_about_four_times(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], cpu: str
@@ -55,6 +56,7 @@ def test_four_times_as_many_cost_about_four_times(
     assert many < 8 * few, (few, many)
 
 
+@pytest.mark.thorough
 def test_of_many_the_ones_without_room_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
@@ -77,6 +79,7 @@ def explained(
     return process_time() - began, " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("share", ["none", "half"])
 def test_many_that_race_for_room_cost_as_they_are_many(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], share: str

@@ -10,10 +10,10 @@ from check.healthy import cluster
 from check.samples import of_objects
 from reports.stored import store_of
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.reports.changes.compare import report
-from kubectl_kres.simulate.change import ScaleStep
-from kubectl_kres.simulate.cluster import PlacedStep, simulate_steps
+from kubectl_kres.simulate.change import PlacedStep, ScaleStep
+from kubectl_kres.simulate.cluster import simulate_steps
 
 Raw = dict[str, Any]
 

@@ -102,7 +102,7 @@ def answer_as_file(kres: Kres, given: Raw, folder: str, seed: int) -> Raw | None
 def _said(explanation: Raw) -> Raw:
     """What must be the same however it is asked."""
     verdict = explanation["verdict"]
-    remedies = explanation.get("remedies") or []
+    remedies = explanation.get("fixes") or []
     # Others that lack pods are looked for by events where one object is named, and by workloads that were read else.
     alone = not any(remedy.get("shared") or remedy.get("contested") for remedy in remedies)
     return {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,16 +17,6 @@ class Result(NamedTuple):
 
 
 Kres = Callable[..., Result]
-
-
-@contextmanager
-def heeding(sent: int) -> Iterator[None]:
-    """Programs started within obey the signal, also where a shell's background job runs the tests, which ignores it."""
-    ours = signal.signal(sent, signal.SIG_DFL)
-    try:
-        yield
-    finally:
-        signal.signal(sent, ours)
 
 
 @contextmanager

@@ -163,7 +163,7 @@ def test_shared_quota_of_a_rule_is_raised_in_the_rule(kres: Kres, file: Callable
     objects = (NAMESPACE, tenant(made), quota, deployment({"requests": {"cpu": "500m"}}))
     out = kres(f"explain -f {file(*objects)} --offline -o json").out
     (answer,) = [item for item in json.loads(out)["items"] if item["subject"]["kind"] == "Deployment"]
-    edit = answer["remedies"][0]["edits"][0]
+    edit = answer["fixes"][0]["edits"][0]
     assert (edit["object"]["kind"], edit["field"], edit["to"]) == (
         "Tenant",
         "spec.rules[0].quota[0].hard[requests.cpu]",
@@ -211,7 +211,7 @@ def test_figure_for_a_tenants_quota_is_the_tenants(
 ) -> None:
     snapshot = _snapshot(kres, file, tmp_path, *_tenants(scope, used, hard))
     out = kres(f"explain deploy/loaf -n quay-b -o json --snapshot {snapshot}").out
-    edit = (json.loads(out).get("items") or [json.loads(out)])[0]["remedies"][0]["edits"][0]
+    edit = (json.loads(out).get("items") or [json.loads(out)])[0]["fixes"][0]["edits"][0]
     assert (edit["object"]["kind"], edit["object"]["name"]) == ("Tenant", "quay")
     assert (edit["field"], edit["to"]) == ("spec.resourceQuotas.items[0].hard[requests.cpu]", to)
 

@@ -75,6 +75,7 @@ EACH = (
 )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("words", EACH)
 @pytest.mark.parametrize("source", ["--demo", "--snapshot the\\ snapshot.kres"])
 def test_five_lines_and_what_comes_next_can_be_pasted(kres: Kres, words: str, source: str, tmp_path):

@@ -41,7 +41,7 @@ def test_the_document_says_that_it_is_a_glimpse(kres: Kres, tenant: Any):
     found = json.loads(kres("pools -n solar-prod -n wind -o json").out)
     green = next(one for one in found["items"] if one["subject"]["name"] == "green")
     assert (green["glimpse"], "uses" in green, green["claims"]) == (True, False, 3)
-    assert [one["state"] for one in green["unseen"]] == ["denied"]
+    assert [one["state"] for one in green["unread"]] == ["denied"]
     assert found["metadata"]["complete"] is True
 
 
@@ -61,6 +61,6 @@ def test_without_quotas_claims_are_enough(kres: Kres, tenant: Any):
 
 def test_all_pools_get_a_line(kres: Kres, tenant: Any):
     code, out, err = kres("explain pools -n solar-prod")
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, "unread  resourcepools, namespaces (no permission)\n")
     line = "NAME OUTCOME WHY green not seen as your namespaces show it: 2 of their claims allocated, 1 waits"
     assert " ".join(out.split()) == line

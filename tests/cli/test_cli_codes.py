@@ -8,12 +8,13 @@ import pytest
 from cli.running import Kres
 from golden.situation import SITUATIONS, load
 
+from kubectl_kres.admission.sentences import read_refusal
 from kubectl_kres.cli.commands.help import code_lines
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.reports.check.check import BY_CODE
 from kubectl_kres.reports.common.explanation import Blocked, Verdict
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.pod.events import find_refuser
+from kubectl_kres.reports.pod.last_refusal import find_refuser
 from kubectl_kres.reports.pod.verdict import NEGATIVE, codes_of
 
 #: What makes pods in the demo, and what is refused itself.
@@ -81,7 +82,7 @@ def test_every_refusal_of_a_situation_has_a_code(name: str):
 
 @pytest.mark.parametrize(("text", "code"), REJECTED.items())
 def test_what_something_else_rejects_has_a_code(text: str, code: str):
-    rule, who = find_refuser(text)
+    rule, who = find_refuser(read_refusal(text), None, "n")
     assert (rule, code in RULES) == (code, True)
     assert codes_of(Verdict(True, 200, blocked=Blocked(who, text, rule=rule))) == (code,)
 

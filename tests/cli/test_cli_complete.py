@@ -188,6 +188,7 @@ def test_a_silent_server_is_not_waited_for(api: Api, helper: Path, monkeypatch: 
     over.set()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("text", ["not: [a kubeconfig", '{"current-context": "gone"}', None])
 def test_trouble_is_silent(helper: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None):
     config = tmp_path / "config"

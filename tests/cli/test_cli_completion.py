@@ -39,7 +39,7 @@ def test_what_was_not_made_here_stays(kres: Kres, folder: Path):
     script = folder / "kubectl_complete-kres"
     script.write_text("#!/bin/sh\n")
     code, _, err = kres("completion --uninstall")
-    assert (code, err.splitlines()[0]) == (2, f"error: {script} is not a link that --install made")
+    assert (code, err.splitlines()[0]) == (2, f"error: {script} was not created by --install")
     assert kres("completion --install").code == 2
     assert script.read_text() == "#!/bin/sh\n"
 

@@ -13,6 +13,7 @@ from cli.apiserver import LIMITS, deployment, pod
 from cli.running import Kres
 
 from kubectl_kres.cli.output import documents, printer
+from kubectl_kres.reports.common.unread import Frame
 from kubectl_kres.store.store import Origin
 
 
@@ -75,7 +76,7 @@ def test_documents(many: int, form: str, capsys, monkeypatch):
     with documents.Items(form) as items:
         for one in wanted:
             items.add(one)
-        items.write("Things", Origin("cluster", "https://a", "v1.33.1", "", "lab"), complete=False)
+        items.write("Things", Origin("cluster", "https://a", "v1.33.1", "", "lab"), Frame(complete=False))
     text = capsys.readouterr().out
     found = json.loads(text) if form == "json" else yaml.safe_load(text)
     metadata = {"source": "cluster", "name": "https://a", "context": "lab", "serverVersion": "v1.33.1"}

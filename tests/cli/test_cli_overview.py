@@ -13,17 +13,64 @@ def test_the_overview_of_the_example(kres: Kres):
     code, out, err = kres("overview --demo")
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == "overview of all namespaces"
-    worst = lines.index("worst first")
-    assert lines[worst + 1].startswith("x checkout/Deployment/checkout")
+    assert lines[0] == "overview of all namespaces (17)"
+    worst = lines.index("worst first   x wrong   ! watch   ? unknown")
+    assert lines[worst + 1] == "x checkout/Deployment/checkout refused, 3 of 3 new pods missing, 3 old pods run"
+    assert lines[worst + 2] == "  quota team is short by 512Mi of requests.memory (for 2m)"
     assert any(line.startswith("  fix  raise requests.memory of quota team") for line in lines)
     assert max(map(len, (line for line in lines if "kubectl" not in line))) <= 80
+
+
+@pytest.mark.parametrize("command", ["overview", "check --fail-on never", "timeline", "quota"])
+def test_the_pages_of_the_example_fit_on_a_screen(kres: Kres, command: str):
+    short, whole = (kres(f"{command} --demo{flag}").out.splitlines() for flag in ("", " --all"))
+    assert len(short) <= 40 and len(whole) > 100
+    assert any(line.endswith(" more: --all") for line in short)
+    assert not any("--all" in line for line in whole)
+
+
+def test_workloads_are_counted_once(kres: Kres):
+    """What is refused waits, too; the row counts it under one of both."""
+    [found] = json.loads(kres("overview --demo -o json").out)["items"]
+    parts = {part["state"]: part["count"] for part in found["workloads"]["parts"]}
+    counted = {area["name"]: {part["state"]: part["count"] for part in area["parts"]} for area in found["areas"][:2]}
+    assert sum(parts.values()) == found["workloads"]["count"]
+    assert parts["refused"] == counted["refused"]["refused"]
+    assert parts["running"] == counted["running"]["run"] and parts["waiting"] < counted["running"]["wait"]
+    assert "workloads     42" in kres("overview --demo").out
+
+
+def test_where_nothing_is_wrong_it_says_what_is_elsewhere(kres: Kres):
+    out = kres("overview --demo -n default").out
+    assert "nothing here that takes or limits compute resources" in out
+    assert "elsewhere 9 workloads (of 24) do not have all their pods ready: in checkout,\n  previews, staging" in out
+    assert "\n  next kubectl kres overview -A --demo\n" in out
+    assert "elsewhere" not in kres("overview --demo -n shop").out
+
+
+def test_other_namespaces_are_read_only_where_none_is_asked_for_and_denied_is_not_said(kres: Kres, api: Api):
+    lacks = {"replicas": 0, "readyReplicas": 0}
+    template = {"spec": {"containers": [{"name": "app", "image": "app"}]}}
+    api.objects.append(
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "web", "namespace": "other"},
+            "spec": {"replicas": 1, "template": template},
+            "status": lacks,
+        }
+    )
+    said = "elsewhere 1 workload (of 1) does not have all its pods ready: in other"
+    assert said in kres("overview").out
+    assert "elsewhere" not in kres("overview -n shop").out
+    api.denied = {"list deployments"}
+    assert "elsewhere" not in kres("overview").out
 
 
 @pytest.mark.parametrize(("words", "said"), [("", "-A"), (" -n shop", "-n shop")])
 def test_it_leads_to_the_findings(kres: Kres, words: str, said: str):
     last = kres(f"overview --demo{words}").out.splitlines()[-1]
-    assert last == f"also what is about to be wrong: kubectl kres check {said} --demo"
+    assert last == f"what will break next: kubectl kres check {said} --demo"
     assert kres(last.partition(": kubectl kres ")[2]).out
 
 
@@ -67,7 +114,7 @@ def test_it_takes_no_names(kres: Kres):
 
 
 def test_the_commands_that_say_more_look_at_the_same_source(kres: Kres):
-    more = [line for line in kres("overview -A --demo").out.splitlines() if line.startswith("  next ")]
+    more = [line for line in kres("overview -A --demo --all").out.splitlines() if line.startswith("  next ")]
     assert len(more) > 5
     assert all(line.endswith(" --demo") for line in more)
 

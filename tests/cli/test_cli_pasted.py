@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
+from cli.apiserver import Api, deployment
 from cli.running import Kres, is_plain
 
 from kubectl_kres.cli.program import commands
@@ -115,3 +117,34 @@ def _held(asked: list[str]) -> tuple[str, ...]:
         return ()
     alone = {"--demo", "--offline", "--snapshot", "--client"} & set(asked) or asked[0] in {"schema", "help", "options"}
     return () if alone else ("--demo",)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["check -f big.json", "check", "overview", "overview -o brief", "simulate -f big.json -o brief", "quota -o brief"],
+)
+def test_what_is_proposed_asks_the_same_source(kres: Kres, tmp_path, monkeypatch, words: str):
+    """Of one namespace of a snapshot: each command names both, and runs."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "prod.kres").write_bytes(demo.demo_path().read_bytes())
+    (tmp_path / "big.json").write_text(json.dumps(deployment("big", "9Gi", namespace="checkout")))
+    _, out, err = kres(f"{words} -n checkout --snapshot prod.kres")
+    found = [one for one in proposed(out + err) if not one.startswith("help ")]
+    assert found, out
+    for one in found:
+        assert "--snapshot prod.kres" in one and "-n checkout" in one, (words, one)
+        assert kres("", *shlex.split(one)).code in {0, 1}, (words, one)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["overview", "overview -A", "check", "quota --denied", "explain deploy/big", "explain deployments", "timeline"],
+)
+def test_what_is_proposed_asks_the_context_that_was_asked(kres: Kres, api: Api, words: str):
+    hard = {"hard": {"requests.memory": "1Gi"}}
+    quota = {"kind": "ResourceQuota", "metadata": {"name": "team", "namespace": "shop"}, "spec": hard}
+    api.objects += [{**quota, "status": {**hard, "used": {"requests.memory": "0"}}}, deployment("big", "2Gi")]
+    found = kres(f"{words} --context lab")
+    proposed = re.findall(r"kubectl kres (?!help )[^\n)]*", found.out + found.err)
+    assert proposed or words.partition(" ")[0] in {"timeline", "explain", "quota"}
+    assert [line for line in proposed if "--context lab" not in line] == []

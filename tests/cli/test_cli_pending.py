@@ -41,10 +41,10 @@ def test_what_nodes_have(kres: Kres, waiting: Api):
     shown = " ".join(out.split())
     assert "nodes 0 of 1 can take Pod/web-1-a: 1 Insufficient memory (small); too small without other pods" in shown
     assert "nearest small: lacks memory 32Mi (has 32Mi, 0 requested)" in shown
-    assert "free or add a node" not in shown and shown.count("(tried)") == 1
-    assert "fix lower the memory request of app from 64Mi to 32Mi: small can take the pod then (tried)" in shown
+    assert "free or add a node" not in shown and shown.count("(evaluated)") == 1
+    assert "fix lower the memory request of app from 64Mi to 32Mi: the pod then fits on small (evaluated)" in shown
     whole = " ".join(kres("explain deploy/web -n shop --all").out.split())
-    assert "nodes: 0 of 1 can take Pod/" in whole and whole.count("(tried)") == 1
+    assert "nodes: 0 of 1 can take Pod/" in whole and whole.count("(evaluated)") == 1
     assert "memory: the pod asks 64Mi" in whole
 
 
@@ -134,7 +134,7 @@ def test_scores_of_listed_pods_say_that_nodes_may_not_be_read(kres: Kres, waitin
     waiting.denied = {"nodes"}
     (item,) = (one for one in json.loads(kres("qos -A -o json").out)["items"] if one["subject"]["name"] == "r1")
     assert "value" not in item["scores"][0]
-    assert [(unseen["kind"], unseen["state"]) for unseen in item["unseen"]] == [("Node", "denied")]
+    assert [(unseen["kind"], unseen["state"]) for unseen in item["unread"]] == [("Node", "denied")]
 
 
 @pytest.mark.parametrize("asked", ["deploy/web", "pod/web-1-a"])
@@ -216,7 +216,7 @@ def at(found: Any, path: tuple[str | int, ...]) -> Any:
 def test_a_snapshot_of_one_namespace_says_that_nodes_may_be_fuller(kres: Kres, waiting: Api):
     assert kres("snapshot -n shop --out s.kres").code == 0
     out = " ".join(kres("explain pod/web-1-a -n shop --all --snapshot s.kres").out.split())
-    assert "nodes: 0 of 1 would, if they were empty, take Pod/web-1-a as far as seen" in out
+    assert "nodes: 0 of 1 nodes are big enough (free room not checked) for Pod/web-1-a as far as seen" in out
 
 
 def test_an_older_snapshot_says_that_a_new_one_is_needed(kres: Kres, waiting: Api, tmp_path: Path):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from cli.apiserver import LIMITS, pod
-from cli.running import ended, heeding, written
+from cli.running import ended, written
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = "import sys; from kubectl_kres.cli.main import entry; sys.argv[0] = {name!r}; sys.exit(entry())"
@@ -84,7 +84,6 @@ def test_a_signal_while_the_server_is_silent(api, sent: signal.Signals, code: in
 
     api.before = silent
     with (
-        heeding(sent),
         subprocess.Popen(
             command("explain", "pods"), env=environ(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as process,

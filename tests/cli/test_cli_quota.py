@@ -51,7 +51,7 @@ def test_refused_workloads_need_no_pods(kres: Kres, shop):
     code, out, err = kres("quota --denied --exit-code")
     assert (code, err) == (1, "")
     assert out.splitlines()[0] == "refused  shop/Deployment/lacking  2 of 2 pods missing"
-    assert out.splitlines()[-1] == "1 of 1 workload is being refused"
+    assert out.splitlines()[-1] == "1 of 1 workload is refused"
     assert "  fix     raise requests.memory of quota team to " in out
     assert "pods" not in plurals(shop)
 

@@ -13,8 +13,7 @@ def test_where_there_are_no_other_quotas(kres: Kres, api: Api):
     api.denied = {"globalresourcequotas", "customquotas"}
     code, out, err = kres("quota -n shop")
     assert (code, out) == (0, "")
-    assert "The answer is given without CustomQuota objects and GlobalResourceQuota objects, if there are any: " in err
-    assert 'User "eve" cannot list resource "customquotas"' in err
+    assert "not checked (no permission): CustomQuota, GlobalResourceQuota" in err
 
 
 def test_where_nothing_shows_that_capsule_is_there(kres: Kres, api: Api):

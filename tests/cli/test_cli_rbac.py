@@ -37,11 +37,11 @@ def test_one_namespace(kres: Kres):
 
 
 def test_one_command_needs_less(kres: Kres):
-    out = kres("version --rbac pools").out
+    out = kres("version --rbac claims").out
     cluster, tekton = yaml.safe_load_all(out)
     needed = [rule["resources"][0] for rule, text in zip(cluster["rules"], out.split("\n- ")[1:], strict=False)
               if "  # + " not in text]  # fmt: skip
-    assert needed == ["resourcepoolclaims", "resourcepools"]
+    assert needed == ["resourcepoolclaims"]
     assert "services" not in out and tekton["metadata"]["namespace"] == "tekton-pipelines"
     assert any(
         "watch" in rule["verbs"]

@@ -313,8 +313,8 @@ def test_what_the_maximum_of_an_autoscaler_would_come_to(kres: Kres, tmp_path: P
     assert "autoscaler a: at 9 replicas 3 fit; quota team lacks 3100m of requests.cpu\n" in out
     (workload,) = json.loads(kres(f"simulate --offline -f {path} -o json").out)["items"][0]["workloads"]
     assert workload["autoscaledAfter"] == {
-        "autoscaler": "a", "most": 9, "fits": 3,
-        "lacks": [{"quota": "team", "resource": "requests.cpu", "short": "3100m"}],
+        "autoscaler": "a", "maxReplicas": 9, "fits": 3,
+        "shortfalls": [{"quota": "team", "resource": "requests.cpu", "shortBy": "3100m"}],
     }  # fmt: skip
 
 
@@ -625,11 +625,12 @@ def test_the_next_rollout_that_a_change_stalls(kres: Kres):
     assert "Better:\n  shop  Deployment/catalog  3 of 3 pods\n    its next rollout would complete\n" in back
 
 
+@pytest.mark.thorough
 def test_rollouts_at_once_are_a_change_themselves(kres: Kres):
     def stalled(flags: str) -> dict[str, list[str]]:
         [item] = json.loads(kres(f"simulate --demo {flags} -o json").out)["items"]
         return {
-            change["subject"]["name"]: [ref["name"] for ref in change["rolloutAfter"].get("beside", ())]
+            change["subject"]["name"]: [ref["name"] for ref in change["rolloutAfter"].get("concurrent", ())]
             for change in item.get("workloads", ())
         }
 
@@ -857,10 +858,10 @@ def test_nodes_that_may_not_be_read_are_a_note(kres: Kres, api: Api):
     api.objects += [deployment("web", "300Mi")]
     api.denied = {"nodes"}
     code, out, err = kres("simulate -n shop --scale deploy/web=3 --exit-code")
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, "unread  nodes (no permission)\n")
     assert "whether new pods find a node is not known: nodes is forbidden" in " ".join(out.split())
     report = json.loads(kres("simulate -n shop --scale deploy/web=3 -o json").out)["items"][0]
-    (unseen,) = report["unseen"]
+    (unseen,) = report["unread"]
     assert (unseen["kind"], unseen["required"]) == ("Node", False)
 
 

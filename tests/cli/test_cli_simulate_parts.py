@@ -94,8 +94,8 @@ def test_each_part_makes_its_pods_as_far_as_the_quota_goes(kres: Kres, api: Api,
     assert code == 0
     assert {name: count["wanted"] for name, count in counts.items()} == parts
     assert all(item["subject"]["kind"] == raw["kind"] for item in report["workloads"])
-    assert sum(count["most"] for count in counts.values()) >= 5 > min(parts.values())
-    assert max(count["most"] for count in counts.values()) <= 5
+    assert sum(count["best"] for count in counts.values()) >= 5 > min(parts.values())
+    assert max(count["best"] for count in counts.values()) <= 5
     assert [quota["usedAfter"] for quota in report["quotas"]] == ["5"]
     assert f"of what the controller of a {raw['kind']} makes pods alone are counted" in report["notes"]
 
@@ -119,7 +119,7 @@ def test_argos_rollout_makes_its_pods_and_one_that_has_some_is_named(kres: Kres,
     api.objects.append({**QUOTA, "metadata": {"name": "team", "namespace": "shop"}, "status": {"used": {"pods": "0"}}})
     code, report, _ = _simulated(kres, tmp_path, ROLLOUT)
     (made,) = report["workloads"]
-    assert (code, made["subject"]["name"], made["after"]) == (0, "x", {"wanted": 7, "pods": 5, "most": 5})
+    assert (code, made["subject"]["name"], made["after"]) == (0, "x", {"wanted": 7, "pods": 5, "best": 5})
     owner = {"apiVersion": ROLLOUT["apiVersion"], "kind": "Rollout", "name": "x", "uid": "u", "controller": True}
     metadata = {"name": "x-1", "namespace": "shop", "ownerReferences": [owner]}
     spec = {"replicas": 7, "template": TEMPLATE}
@@ -216,7 +216,7 @@ def test_what_is_suspended_has_no_pods_and_its_next_ones_are_judged(kres: Kres, 
     api.objects.append({**policy, "status": {"used": {"pods": "0"}}})
     code, report, err = _simulated(kres, tmp_path, raw)
     assert (code, err) == (0, "")
-    assert all(item["after"] == {"wanted": 0, "pods": 0, "most": 0} for item in report["workloads"])
+    assert all(item["after"] == {"wanted": 0, "pods": 0, "best": 0} for item in report["workloads"])
     assert all("exceeded quota: team" in item["nextAfter"]["message"] for item in report["workloads"])
     assert f"{raw['kind']} x is suspended: it makes no pods before it is resumed" in report["notes"]
 

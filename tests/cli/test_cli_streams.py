@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from cli.apiserver import Api, Said, pod
-from cli.running import Kres, ended, heeding
+from cli.running import Kres, ended
 
 ROOT = Path(__file__).parents[2]
 
@@ -49,6 +49,7 @@ def refused(tmp_path: Path) -> str:
     return str(path)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("flag", "code"), [("--exit-code", 1), ("", 0)])
 def test_what_was_asked_is_told_though_nobody_reads(refused: str, flag: str, code: int) -> None:
     """A pipe that is closed at once, and an answer that is larger than a pipe."""
@@ -56,6 +57,7 @@ def test_what_was_asked_is_told_though_nobody_reads(refused: str, flag: str, cod
     assert (result.returncode, result.stderr) == (code, "")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("given", ["explain --demo deployments", "version --client", "--help", "schema explain"])
 def test_without_a_standard_output_there_is_no_answer(given: str) -> None:
     result = shell(f"kres {given} >&-")
@@ -75,6 +77,7 @@ def test_a_snapshot_to_a_standard_output_that_takes_none(api: Api, to: str, why:
     assert (result.returncode, result.stderr) == (3, f"error: writing the output: {why}\n")
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("to", ["2>/dev/full", "2>&-"])
 @pytest.mark.parametrize(
     ("given", "code"), [("explain pod/none", 3), ("explain --zz", 2), ("explain pod/none --zz=1", 2)]
@@ -97,7 +100,6 @@ def test_a_snapshot_that_is_ended_leaves_nothing_behind(api: Api, tmp_path: Path
     folder = tmp_path / "out"
     folder.mkdir()
     with (
-        heeding(sent),
         subprocess.Popen(
             words("snapshot", "--out", str(folder / "s.kres")), env=environ(), stderr=subprocess.PIPE, text=True
         ) as process,
@@ -148,7 +150,6 @@ def test_ctrl_c_while_the_program_is_loaded(tmp_path: Path, delay: float) -> Non
         f"pathlib.Path({str(mark)!r}).write_text('x'); sys.exit(start.entry())"
     )
     with (
-        heeding(signal.SIGINT),
         subprocess.Popen(
             [sys.executable, "-c", program], env=environ(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         ) as process,

@@ -9,7 +9,7 @@ import pytest
 from cli.apiserver import pod
 from cli.running import Kres
 
-from kubectl_kres.admission.base.outcome import LimitedResource, Server
+from kubectl_kres.admission.base.server import LimitedResource, Server
 from kubectl_kres.admission.base.versions import AREAS, NEWEST, OLDEST, nearest_version
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.target_version import server_from_flags

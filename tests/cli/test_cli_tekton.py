@@ -80,8 +80,8 @@ def test_a_run_of_a_cluster_takes_few_requests(kres: Kres, ci: Api):
     assert "tekton/limitrange-share" in found.out
     assert "assumed" not in found.out.replace("assumed Namespace", "")
     assert not [path for path in ci.asked if "Secret" in path or "secrets" in path]
-    # The tenth tells whether policies are bound, which decide about its pod, too.
-    assert len(ci.asked) <= 10, ci.asked
+    # Policies and webhooks decide about its pod, too, and earlier pods of the Task tell what webhooks add.
+    assert len(ci.asked) <= 13, ci.asked
 
 
 @pytest.mark.parametrize("text", ["explain pr/p", "explain pipeline/release", "explain pr", "explain tr", "qos tr/r"])

@@ -124,10 +124,10 @@ def test_a_restricted_namespace_looks_at_each_container(explain, version, flags,
     message = found["verdict"].get("message", "")
     assert {name for name in ("prepare", "place-scripts", "step-hi") if f'"{name}"' in message} == named
     assert found["verdict"]["allowed"] is (not named)
-    flagged = [edit for way in found["remedies"] for edit in way["edits"] if edit["type"] == "set-config"]
+    flagged = [edit for way in found["fixes"] for edit in way["edits"] if edit["type"] == "set-config"]
     assert bool(flagged) == ("prepare" in named)
-    assert any("step hi" in way["text"] for way in found["remedies"]) == ("step-hi" in named)
-    assert all(way["proven"] for way in found["remedies"])
+    assert any("step hi" in way["text"] for way in found["fixes"]) == ("step-hi" in named)
+    assert all(way["proven"] for way in found["fixes"])
 
 
 def test_contexts_of_the_pod_of_the_template_and_of_sidecars_count(explain):
@@ -136,7 +136,7 @@ def test_contexts_of_the_pod_of_the_template_and_of_sidecars_count(explain):
     task = {"stepTemplate": {"securityContext": rest}, "sidecars": [{"name": "db", "image": "d"}]}
     run = task_run(task=task, podTemplate={"securityContext": whole})
     found = explain(space("restricted"), run, config=configured(flags=ON))
-    assert 'allowPrivilegeEscalation != false (container "sidecar-db" must set' in found.out
+    assert 'allowPrivilegeEscalation != false (container "sidecar-db" must set' in " ".join(found.out.split())
     assert "runAsNonRoot" not in found.out.partition("fix ")[0]
     assert "in securityContext of sidecar db set allowPrivilegeEscalation" in " ".join(found.out.split())
 
@@ -165,7 +165,7 @@ def test_an_assistant_below_a_minimum_stops_its_tasks(explain):
     found = answer(explain(low, pipeline_run([claim], "a", "b"), more="-o json"))
     assert found["verdict"]["allowed"] is False
     assert found["verdict"]["message"].startswith("the pods of tasks a and b never find a node: the affinity assistant")
-    lower, flag = found["remedies"]
+    lower, flag = found["fixes"]
     assert [(edit["field"], edit["to"]) for edit in lower["edits"]] == [
         ("spec.limits[0].min[cpu]", "50m"),
         ("spec.limits[0].min[memory]", "100Mi"),
@@ -224,7 +224,7 @@ def test_a_pipelineruns_claim_that_is_refused(explain, version, policy, status, 
     assert found["verdict"]["allowed"] is False
     assert (found["problem"]["status"], found["problem"]["reason"]) == (status, reason)
     assert [claim["state"] for claim in found["claims"]] == ["refused"]
-    assert found["remedies"][0]["proven"] is True
+    assert found["fixes"][0]["proven"] is True
 
 
 def test_a_taskruns_claim_that_is_refused_ends_it(explain):
@@ -233,14 +233,14 @@ def test_a_taskruns_claim_that_is_refused_ends_it(explain):
     )
     problem = found["tekton"]["problem"]
     assert (problem["status"], problem["reason"]) == ("False", "CouldntCreateWorkspacePVC")
-    assert found["remedies"][0]["text"] == "raise persistentvolumeclaims of quota q to 21"
+    assert found["fixes"][0]["text"] == "raise persistentvolumeclaims of quota q to 21"
 
 
 def test_a_claim_of_a_class_and_less_storage(explain):
     name = "gold.storageclass.storage.k8s.io/requests.storage"
     full = quota({name: "4Gi"}, {name: "3Gi"})
     found = answer(explain(full, pipeline_run([template("2Gi", storageClassName="gold")]), more="-o json"))
-    assert [way["text"] for way in found["remedies"]][:2] == [
+    assert [way["text"] for way in found["fixes"]][:2] == [
         "set requests.storage of spec.workspaces[0].volumeClaimTemplate to 1Gi",
         f"raise {name} of quota q to 5Gi",
     ]
@@ -263,7 +263,7 @@ def test_what_a_limitrange_gives_added_containers_is_not_the_steps(explain):
     run = task_run(step(computeResources={"requests": {"memory": "128Mi"}, "limits": {"memory": "256Mi"}}))
     result = explain(lr, full, run)
     assert "limits.memory 4Gi is that of prepare and place-scripts, which Tekton adds" in " ".join(result.out.split())
-    entry, default, raised = answer(explain(lr, full, run, more="-o json"))["remedies"]
+    entry, default, raised = answer(explain(lr, full, run, more="-o json"))["fixes"]
     [edit] = entry["edits"]
     assert edit["type"] == "set-config"
     assert set(edit["entries"]) == {"prepare", "place-scripts"}
@@ -280,7 +280,7 @@ def test_a_quota_that_wants_values_of_added_containers(explain):
     full = quota({"cpu": "4", "memory": "8Gi"}, {"cpu": "0", "memory": "0"})
     resources = {"requests": {"cpu": "100m", "memory": "64Mi"}}
     run = task_run(step(computeResources=resources, workingDir="/workspace/x"))
-    entry, created = answer(explain(full, run, more="-o json"))["remedies"]
+    entry, created = answer(explain(full, run, more="-o json"))["fixes"]
     assert set(entry["edits"][0]["entries"]) == {"prepare", "place-scripts", "working-dir-initializer"}
     assert created["edits"][0]["type"] == "create-object"
 
@@ -289,7 +289,7 @@ def test_entries_that_are_there_stay(explain):
     full = quota({"cpu": "4", "memory": "8Gi"}, {"cpu": "0", "memory": "0"})
     run = task_run(step(computeResources={"requests": {"cpu": "100m", "memory": "64Mi"}}))
     there = "prepare:\n  requests: {memory: 16Mi}\nsidecar-db:\n  limits: {cpu: '1'}\n"
-    first = answer(explain(full, run, config=configured(entries=there), more="-o json"))["remedies"][0]
+    first = answer(explain(full, run, config=configured(entries=there), more="-o json"))["fixes"][0]
     written = yaml.safe_load(first["edits"][0]["to"])
     assert written["sidecar-db"] == {"limits": {"cpu": "1"}}
     config = configured(entries=first["edits"][0]["to"])
@@ -300,7 +300,7 @@ def test_the_default_of_a_limitrange_is_lowered(explain):
     lr = limit_range(default={"cpu": "250m", "memory": "4Gi"}, defaultRequest={"cpu": "50m", "memory": "128Mi"})
     lr["spec"]["limits"].append({"type": "Pod", "max": {"memory": "8Gi"}})
     run = task_run(*(step(name) for name in "abcd"))
-    texts = [way["text"] for way in answer(explain(lr, run, more="-o json"))["remedies"]]
+    texts = [way["text"] for way in answer(explain(lr, run, more="-o json"))["fixes"]]
     assert texts[0].startswith("set limits.memory of steps a, b, c and d")
     assert "set default.memory per Container of LimitRange lr to 2Gi" in texts
 
@@ -311,7 +311,7 @@ def test_built_in_values_of_one_version(explain):
     assert words in " ".join(slow.split())
     assert "\nslow " not in explain(task_run(), config=configured("v1.13.1"), more="--all").out
     lr = limit_range(min={"memory": "64Mi"}, default={"memory": "256Mi"}, defaultRequest={"memory": "64Mi"})
-    [way] = answer(explain(lr, task_run(), config=configured("v1.13.0"), more="-o json"))["remedies"]
+    [way] = answer(explain(lr, task_run(), config=configured("v1.13.0"), more="-o json"))["fixes"]
     assert way["proven"] is True
     assert set(way["edits"][0]["entries"]) == {"prepare", "place-scripts"}
 
@@ -333,14 +333,14 @@ def test_a_run_that_is_held_back(explain, version, run, line):
 def test_the_operator_keeps_the_configuration(explain):
     kept = configured(flags=OFF, meta=OPERATOR)
     run = task_run(step(securityContext=SOUND))
-    [way] = answer(explain(space("restricted"), run, config=kept, more="-o json"))["remedies"]
+    [way] = answer(explain(space("restricted"), run, config=kept, more="-o json"))["fixes"]
     assert way["edits"][0]["object"] == {"kind": "TektonConfig", "name": "config"}
     assert way["commands"] == [
         """kubectl patch tektonconfig config --type merge -p '{"spec":{"pipeline":{"set-security-context":true}}}'"""
     ]
     full = quota({"cpu": "4"}, {"cpu": "0"})
     given = task_run(step(computeResources={"requests": {"cpu": "100m"}}))
-    first = answer(explain(full, given, config=kept, more="-o json"))["remedies"][0]
+    first = answer(explain(full, given, config=kept, more="-o json"))["fixes"][0]
     assert first["commands"][0].startswith(
         'kubectl patch tektonconfig config --type merge -p \'{"spec":{"pipeline":{"options":{"configMaps":'
     )
@@ -383,7 +383,7 @@ def test_values_of_a_run_that_a_file_would_make_are_edited_in_the_file(explain):
     run = {"apiVersion": "tekton.dev/v1", "kind": "PipelineRun", "metadata": meta,
            "spec": {"pipelineSpec": {"tasks": [{"name": "heavy", "taskSpec": task}]}}}  # fmt: skip
     said = " ".join(explain(run, quota({"requests.cpu": "1"}, {"requests.cpu": "0"})).out.split())
-    assert "in PipelineRun/big to" in said
+    assert "of PipelineRun/big to" in said
     assert "PipelineRun/big: edit " in said
     assert "start a new run" not in said
     assert "that exists cannot be changed" not in said

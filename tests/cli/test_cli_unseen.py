@@ -41,7 +41,7 @@ def tenant(api):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("explain pod/plain", f'server pods "plain" is forbidden: {SAID}'),
+        ("explain pod/plain", f'server would say: pods "plain" is forbidden: {SAID}'),
         ("explain pods", "shop plain 0/1 runs BestEffort full-as-far-as-seen"),
         ("explain pods", "requires limits.memory on every container 1 object"),
         ("qos pod/plain", f'refused as far as seen: pods "plain" is forbidden: {SAID}'),

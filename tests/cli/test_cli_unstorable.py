@@ -111,6 +111,7 @@ def test_numbers_of_a_file_can_be_resized(kres: Kres, file):
     assert [(one["before"], one["after"]) for one in item["changes"]] == [("1500m", "1750m")]
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("what", ["quota", "limits", "pod"])
 @pytest.mark.parametrize("output", ["text", "json"])
 def test_thousands_of_resources(kres: Kres, file, what: str, output: str):

@@ -16,7 +16,7 @@ def test_the_worst_comes_first(kres: Kres):
     code, out, _ = kres(f"{ASKED} --exit-code")
     text = " ".join(out.split())
     assert code == 1
-    assert "from Kubernetes 1.36 to 1.37: 2 workloads get another answer" in text
+    assert "Kubernetes 1.36 -> 1.37: 2 workloads get another answer" in text
     assert text.index("refused then: shop/Deployment/web") < text.index("another QoS class: shop/Pod/qos")
     assert "exceeded quota: q, requested: limits.memory=1Gi" in text
     assert "why: a pod-level limit is filled in where every container has one" in text
@@ -32,7 +32,7 @@ def test_json_names_the_changes(kres: Kres):
     document = json.loads(kres(f"{ASKED} -o json").out)
     (report,) = document["items"]
     assert (document["kind"], report["before"], report["after"]) == ("Upgrade", "1.36", "1.37")
-    assert [(change["effect"], change["why"]) for change in report["workloads"]] == [
+    assert [(change["effect"], change["reasons"]) for change in report["workloads"]] == [
         ("refused", ["pod-level/limit-from-containers"]),
         ("class", ["qos/empty-pod-level"]),
     ]
@@ -46,12 +46,12 @@ def test_wide_names_what_touches_nothing(kres: Kres):
 
 def test_a_snapshot_that_is_there_already(kres: Kres):
     out = kres("simulate --demo --kube-version 1.36").out
-    assert "from Kubernetes 1.36 to 1.36: no other answer" in out
+    assert "already Kubernetes 1.36: nothing changes" in out
 
 
 def test_other_steps_are_played_by_the_version(kres: Kres):
     out = kres("simulate --demo -n shop --scale deploy/storefront=9 --kube-version 1.37").out
-    assert "from Kubernetes" not in out
+    assert "Kubernetes 1.36 ->" not in out
 
 
 @pytest.mark.parametrize("version", ["1.20", "1.99"])

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 from cli.apiserver import deployment, kubeconfig, pod
-from cli.running import Kres, Result, ended, heeding
+from cli.running import Kres, Result, ended
 from cluster.living import Cluster, Fault, living
 
 from kubectl_kres.cli import watch as following
@@ -92,7 +92,7 @@ def test_until_admitted(cluster: Cluster, watched: Watched) -> None:
     assert first.startswith("refused: shop/Deployment/web: 0 of 1 pods exist; quota team is short by 512Mi")
     head, verdict, *_ = second.splitlines()
     assert head.endswith("Z after a change of ResourceQuota/team")
-    assert verdict == "admitted, but waits: shop/Deployment/web: no pod yet; 0 of 1 pods exist"
+    assert verdict == "admitted, but waits: shop/Deployment/web: its pod is not created yet"
 
 
 def test_until_that_holds_already_ends_at_once(cluster: Cluster, kres: Kres) -> None:
@@ -289,7 +289,6 @@ def test_it_ends_quietly_when_told_to(cluster: Cluster, tmp_path: Path, sent: in
     command = [sys.executable, "-m", "kubectl_kres", "quota", "team", "-w"]
     environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     with (
-        heeding(sent),
         subprocess.Popen(command, env=environ, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process,
         ended(process),
     ):

@@ -765,6 +765,7 @@ def title(case: Case) -> str:
     return f"{case.row}-{CASES.index(case)}"
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("case", CASES, ids=title)
 def test_as_kubectl(case: Case, lab, place, tmp_path, monkeypatch, capsys):
     flags, environ = written(case, place, tmp_path)

@@ -14,7 +14,8 @@ from contextlib import suppress
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from examples import examples
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from kubectl_kres.cluster.connection import UserInfo, connect, whoami
@@ -39,6 +40,7 @@ def many(count):
     }
 
 
+@pytest.mark.thorough
 def test_five_thousand_contexts_are_read_at_once(tmp_path):
     path = tmp_path / "config"
     path.write_text(yaml.dump(many(5000), Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper)))
@@ -218,7 +220,8 @@ CONFIGS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.thorough
+@examples(300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     content=CONFIGS | NESTED,
     flags=st.fixed_dictionaries(
@@ -240,7 +243,7 @@ def test_random_kubeconfigs_give_a_target_or_one_line(tmp_path, content, flags):
         assert not any((target.user.token, target.user.token_file, target.user.exec, target.user.password))
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.binary(max_size=60) | st.text(alphabet="ab:[]{}-&*!|>'\"\n ,~<?%@#0.", max_size=60).map(str.encode))
 def test_random_bytes_are_a_tree_or_one_line(content):
     with suppress(yaml_tree.TreeError):
@@ -314,6 +317,7 @@ PLUGIN = {
 }
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("point", ["silent", "headers", "body", "pause", "plugin", "list"])
 def test_ctrl_c_ends_at_once(server, tmp_path, point):
     """With 130, and without a word, wherever the program is."""
@@ -341,14 +345,16 @@ def test_ctrl_c_ends_at_once(server, tmp_path, point):
     (tmp_path / "config").write_text(json.dumps(config))
     command = [sys.executable, "-m", "kubectl_kres", *(["explain", "pods"] if point == "list" else ["version"])]
     environ = {**os.environ, "KUBECONFIG": str(tmp_path / "config"), "HOME": str(tmp_path)}
-    with subprocess.Popen(
-        command,
-        env=environ,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
+    with (
+        subprocess.Popen(
+            command,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        ) as process,
+    ):
         if point == "plugin":
             deadline = time.monotonic() + 30
             while not (tmp_path / "runs").exists() and time.monotonic() < deadline:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from cluster.following import following
 from cluster.living import Cluster, Fault, living
-from hypothesis import Phase, given, settings
+from examples import examples
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 from kubectl_kres.store.store import ReadRequest
@@ -48,7 +49,7 @@ def change(cluster: Cluster, step: tuple[str, int]) -> None:
         cluster.disconnect()
 
 
-@settings(max_examples=60, deadline=None, phases=[Phase.generate])
+@examples(60, deadline=None, phases=[Phase.generate])
 @given(
     first=st.lists(st.integers(0, 99), max_size=12),
     then=st.lists(STEPS, max_size=20),

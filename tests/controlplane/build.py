@@ -166,7 +166,7 @@ def build_all(lacking: list[Binary]) -> None:
             return
         folder.mkdir(parents=True, exist_ok=True)
         total, names = sum(binary.seconds for binary in lacking), ", ".join(binary.name for binary in lacking)
-        say(f"building {names}: about {clock(total)} on two cores the first time, kept in {folder}")
+        say(f"building {names}: about {clock(total)} of work for two idle cores, once; kept in {folder}")
         for binary in lacking:
             build(go, binary, folder)
 
@@ -212,6 +212,7 @@ def go_environment() -> dict[str, str]:
 def build(go: str, binary: Binary, folder: Path) -> None:
     """Build one binary into ``folder``, under a temporary name until it is whole; raises NoBinaryError."""
     began = time.monotonic()
+    to_compile = packages_to_compile(go, binary)
     temporary = folder / f".{binary.name}.{os.getpid()}"
     version = pinned("k8s.io/kubernetes")
     major, minor, _ = version.split(".")
@@ -227,7 +228,7 @@ def build(go: str, binary: Binary, folder: Path) -> None:
         reader.start()
         try:
             while not ended(process):
-                say(progress(binary, time.monotonic() - began, lines))
+                say(progress(binary, time.monotonic() - began, lines, to_compile))
         except BaseException:
             process.kill()
             raise
@@ -251,11 +252,23 @@ def ended(process: subprocess.Popen[bytes]) -> bool:
     return True
 
 
-def progress(binary: Binary, elapsed: float, lines: list[str]) -> str:
-    """One line: the time taken of the time expected, and how much Go fetched and compiled."""
-    fetched = sum(line.startswith("go: downloading") for line in lines)
-    counts = f"{fetched} modules fetched, {len(lines) - fetched} packages compiled"
-    return f"{binary.name}: {clock(elapsed)} of about {clock(binary.seconds)}, {counts}"
+def packages_to_compile(go: str, binary: Binary) -> int:
+    """How many packages Go still has to compile; 0 if it does not tell.  Fetches the modules that are missing."""
+    command = [go, "list", "-mod=readonly", "-deps", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}", binary.package]
+    say(f"{binary.name}: fetching its modules")
+    done = subprocess.run(
+        command, cwd=HERE / binary.module, env=go_environment(), capture_output=True, text=True, check=False
+    )
+    return len(done.stdout.split()) if done.returncode == 0 else 0
+
+
+def progress(binary: Binary, elapsed: float, lines: list[str], to_compile: int) -> str:
+    """One line: how many packages Go compiled of those it has to, the time taken, and what the last step is."""
+    compiled = sum(not line.startswith("go: ") for line in lines)
+    if to_compile and compiled >= to_compile:
+        return f"{binary.name}: {compiled} of {to_compile} packages compiled, linking, {clock(elapsed)} so far"
+    share = f"{compiled} of {to_compile} packages" if to_compile else f"{compiled} packages"
+    return f"{binary.name}: {share} compiled, {clock(elapsed)} so far"
 
 
 def clock(seconds: float) -> str:

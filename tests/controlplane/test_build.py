@@ -14,6 +14,7 @@ CONTROLPLANE = ALL[:4]
 GO = """
 case "$1" in
 version) echo "go version {version} linux/amd64" ;;
+list) printf 'a/b\\na/c\\na/d\\n' ;;
 build)
   [ "$GOTOOLCHAIN" = local ] || exit 9
   echo "$PWD $*" >>{log}
@@ -164,10 +165,24 @@ def test_failed_build_leaves_nothing(machine: Machine) -> None:
     assert [path for path in machine.root.rglob("*etcd*") if path.is_file()] == []
 
 
-def test_progress_tells_elapsed_and_expected() -> None:
-    lines = ["go: downloading a v1\n", "a/b\n", "a/c\n"]
-    expected = "kube-apiserver: 1:05 of about 3:05, 1 modules fetched, 2 packages compiled"
-    assert build.progress(build.BINARIES[1], 65.4, lines) == expected
+@pytest.mark.parametrize(
+    ("compiled", "of", "said"),
+    [
+        (2, 1851, "kube-apiserver: 2 of 1851 packages compiled, 1:05 so far"),
+        (1851, 1851, "kube-apiserver: 1851 of 1851 packages compiled, linking, 1:05 so far"),
+        (2, 0, "kube-apiserver: 2 packages compiled, 1:05 so far"),
+    ],
+)
+def test_progress_is_what_is_done_of_what_there_is(compiled: int, of: int, said: str) -> None:
+    lines = ["go: downloading a v1\n", *("a/b\n" for _ in range(compiled))]
+    assert build.progress(build.BINARIES[1], 65.4, lines, of) == said
+
+
+def test_go_says_how_many_packages_it_will_compile(machine: Machine) -> None:
+    machine.go()
+    assert build.packages_to_compile(str(machine.bin / "go"), build.BINARIES[1]) == 3
+    machine.program(machine.bin / "go", "echo a/b; exit 1")
+    assert build.packages_to_compile(str(machine.bin / "go"), build.BINARIES[1]) == 0
 
 
 def test_locate_never_builds(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

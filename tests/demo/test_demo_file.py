@@ -12,14 +12,14 @@ import pytest
 import yaml
 
 from kubectl_kres.admission.base.draft import draft_pod
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import sum_pod
 from kubectl_kres.admission.request.new_pod import admit, policies_of
 from kubectl_kres.model import scheduling
-from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND
-from kubectl_kres.model.objects import Metadata, ObjectRef
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.objects import BOUND_PODS, Metadata, ObjectRef
 from kubectl_kres.model.pod import Container, Pod
-from kubectl_kres.policies.reports import DECIDING
+from kubectl_kres.policies.reports.needs import DECIDING
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import explain
@@ -232,12 +232,12 @@ def test_nodes_are_explained(store: Store):
     nodes = explanation.scheduling
     assert nodes is not None and (nodes.nodes, nodes.fitting, nodes.complete) == (3, 0, True)
     assert nodes.sentence == nodes.stated
-    [asked] = nodes.asked
+    [asked] = nodes.requests
     assert [(part.name, str(part.source and part.source.ref)) for part in asked.parts] == [
         ("app", "None"),
         ("proxy", "LimitRange/defaults"),
     ]
-    assert "LimitRange/defaults" in explanation.remedies[0].text
+    assert "LimitRange/defaults" in explanation.fixes[0].text
 
 
 def test_every_word_of_the_run_state_is_there(store: Store):
@@ -252,7 +252,7 @@ def states(store: Store) -> Iterator[str]:
                 store, Subject(ref, BY_KIND[kind]), EvaluationOptions(Server((1, 36)), now=store.origin.time)
             )
             if explanation.run_state is not None:
-                yield explanation.run_state.word
+                yield explanation.run_state.state
 
 
 def test_no_node_holds_more_than_it_has(store: Store):

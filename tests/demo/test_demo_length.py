@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from kubectl_kres.capsule.reports.explain_tenant import NamespaceShare, TenantExplanation, TenantItem, TenantUse
-from kubectl_kres.capsule.text.claim_or_pool import tenant_lines
 from kubectl_kres.capsule.text.page import tenant_lines as tenant_page
+from kubectl_kres.capsule.text.tenant import tenant_lines
 from kubectl_kres.cli.main import entry
 from kubectl_kres.model.kinds import KINDS
 from kubectl_kres.model.objects import ObjectRef
@@ -38,6 +38,7 @@ def test_the_demo_has_every_kind_that_pages_differ_for():
     assert kinds >= {"ResourcePool", "ResourcePoolClaim", "PersistentVolumeClaim", "Service"}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", dict.fromkeys(kind for kind, _, _ in ASKED))
 def test_every_page_fits_a_screen(kind: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("sys.argv", ["kubectl-kres"])
@@ -61,6 +62,7 @@ def test_the_pages_of_claims_and_pools_fit_too(words: str, capsys, monkeypatch):
     assert len(capsys.readouterr().out.splitlines()) > len(short)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("kind", dict.fromkeys(kind.kind for kind in filter(makes_one_pod, KINDS)))
 def test_every_page_about_a_class_fits(kind: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("sys.argv", ["kubectl-kres"])

@@ -9,13 +9,13 @@ import pytest
 import yaml
 
 from kubectl_kres.reports.common.explanation import EvaluationOptions
-from kubectl_kres.snapshot.write import HIDDEN
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun, Step, TaskRun
 from kubectl_kres.tekton.reports.world import tekton_world
 from kubectl_kres.tekton.rules.base.variables import pod_name
 from kubectl_kres.tekton.rules.controller.taskrun import RunResult, task_run
 from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import Plan, plan
+from kubectl_kres.tekton.snapshot import HIDDEN
 
 #: Every TaskRun of the demo with the reason of its condition.
 FARES = {

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from controlplane import ControlPlane
 from reports.stored import store_of
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, Subject

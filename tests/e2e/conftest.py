@@ -81,7 +81,7 @@ def limiting(assets: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     """A control plane that allows some resources only under a quota, and knows no pod-level resources."""
     folder = tmp_path_factory.mktemp("limiting")
     config = write_config(folder)
-    options = {"controllers": BASIC_CONTROLLERS, "admission_config": config, "feature_gates": GATES}
+    options = {"controllers": WORKLOADS, "admission_config": config, "feature_gates": GATES}
     with watched(assets, folder, **options) as plane:
         yield Limiting(plane, config, GATES)
 

@@ -19,7 +19,8 @@ from e2e.resizes import NODES, Resize, put
 
 from kubectl_kres.admission import limitrange as limitrange_object
 from kubectl_kres.admission.base.draft import SIDES, Draft
-from kubectl_kres.admission.base.outcome import Outcome, Server
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import explain_total, sum_pod
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies, policies_of

@@ -10,8 +10,8 @@ from conformance.compare import differences
 from e2e.asking import Asking, Data, Reply, answer
 from e2e.differential import _DECODER, COMPARED, predicted
 
-from kubectl_kres.admission.base.outcome import Server
 from kubectl_kres.admission.base.resource_names import RANDOM
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.structure.jobs import UID

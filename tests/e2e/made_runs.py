@@ -12,14 +12,14 @@ from controlplane import ControlPlane
 from e2e.account_runs import _items, _path, _post
 from reports.stored import store_of
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.simulate.change import Apply
-from kubectl_kres.simulate.cluster import PlacedStep, simulate_steps
+from kubectl_kres.simulate.change import Apply, PlacedStep
+from kubectl_kres.simulate.cluster import simulate_steps
 from kubectl_kres.store.store import READ, ReadRequest, Store
 
 Raw = dict[str, Any]
@@ -154,9 +154,9 @@ def faults_of_history(plane: ControlPlane) -> Iterator[str]:
         Subject(ObjectRef("StatefulSet", "web", space), BY_KIND["StatefulSet"]),
         EvaluationOptions(_SERVER),
     )
-    limits = [edit for way in found.remedies for edit in way.edits if edit.field == "spec.revisionHistoryLimit"]
+    limits = [edit for way in found.fixes for edit in way.edits if edit.field == "spec.revisionHistoryLimit"]
     if [edit.to for edit in limits] != [0]:
-        yield f"{space}: {[way.text for way in found.remedies]}"
+        yield f"{space}: {[way.text for way in found.fixes]}"
         return
     patch = {"spec": {"revisionHistoryLimit": limits[0].to}}
     plane.request("PATCH", path, patch, content_type="application/merge-patch+json")

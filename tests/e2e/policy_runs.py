@@ -18,7 +18,7 @@ from e2e.differential import _DECODER, until
 from e2e.judging import without_chance
 from e2e.policy_generate import Object, grouped, policy
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.model.kinds import describe
 from kubectl_kres.policies.rules.chain import PolicyAnswer, PolicyObjects, build_policy_objects, create

@@ -19,7 +19,7 @@ from e2e.refused_worlds import BESIDE, KATA, Raw, World
 from msgspec import Struct
 from properties.remedied import put
 
-from kubectl_kres.admission.base.outcome import FieldPath
+from kubectl_kres.admission.base.field_path import FieldPath
 
 _PATCH = "application/merge-patch+json"
 _READY = {"type": "Ready", "status": "True"}
@@ -63,7 +63,7 @@ class Runs:
         found = self.played(world, space)
         if found is None:
             return []
-        remedies = found["remedies"]
+        remedies = found["fixes"]
         if found["verdict"]["outcome"] in {"admitted", "full"}:
             return []
         if all(one.get("admits") is None for one in remedies):
@@ -80,16 +80,16 @@ class Runs:
         if told.get("admits") is None:
             trial.fault = "not tried in the engine"
             return trial
-        trial.promised, trial.of = told["admits"]["pods"], told["admits"]["of"]
+        trial.promised, trial.of = told["admits"]["pods"], told["admits"]["wanted"]
         trial.shared = bool(told["shared"])
         if told["contested"]:
             # How much others take is not known, which the answer says.
             trial.came = trial.promised
             return trial
-        if again is None or number >= len(again["remedies"]) or again["remedies"][number]["text"] != told["text"]:
+        if again is None or number >= len(again["fixes"]) or again["fixes"][number]["text"] != told["text"]:
             trial.fault = f"the copy is told otherwise: {[one['text'] for one in (again or {}).get('remedies', ())]}"
             return trial
-        told = again["remedies"][number]
+        told = again["fixes"][number]
         for command in told["commands"]:
             done = self.run_kubectl(shlex.split(command)[1:])
             if done.returncode:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from controlplane import ControlPlane
 from reports.stored import store_of
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
@@ -125,7 +125,7 @@ def _watched(plane: ControlPlane, case: Case) -> Seen:
         if on_the_way is None:
             objects = _objects(plane, case)
             found = fit(store_of(*objects), _subject(case), EvaluationOptions(Server())) if _agree(objects) else None
-            on_the_way = found if found is not None and found.is_ is not None else None
+            on_the_way = found if found is not None and found.rollout is not None else None
         if now == (case.replicas, 0):
             break
         # As long as the quota counts pods that are gone, what it refuses is no rest.
@@ -144,16 +144,18 @@ def wrong(seen: Seen) -> list[str]:
     """What was foretold and is not so."""
     case, found = seen.case, []
     complete = (seen.updated, seen.old) == (case.replicas, 0)
-    end = seen.before.would_end
+    end = seen.before.next_rollout_end
     if case.after == case.cpu and end is not None and (end.updated, end.old) != (seen.updated, seen.old):
-        found.append(f"would {seen.before.would} at {end.updated}, {end.old} old: {seen.updated}, {seen.old} old")
-    if seen.on_the_way is not None and seen.on_the_way.is_ is not None:
-        going = seen.on_the_way.is_
+        found.append(
+            f"would {seen.before.next_rollout} at {end.updated}, {end.old} old: {seen.updated}, {seen.old} old"
+        )
+    if seen.on_the_way is not None and seen.on_the_way.rollout is not None:
+        going = seen.on_the_way.rollout
         if (going.updated, going.old) != (seen.updated, seen.old) or (going.state == "moving") != complete:
             found.append(f"is {going.state} at {going.updated}, {going.old} old: {seen.updated}, {seen.old} old")
     # With no old pod left it is no rollout any more: pods are missing.
-    if not complete and seen.old and (seen.rest.is_ is None or seen.rest.is_.state != "stuck"):
-        found.append(f"at rest, and not told so: {seen.rest.is_}")
+    if not complete and seen.old and (seen.rest.rollout is None or seen.rest.rollout.state != "stuck"):
+        found.append(f"at rest, and not told so: {seen.rest.rollout}")
     if (seen.outcome in {"refused", "partly"}) == complete:
         found.append(f"{seen.outcome} with {seen.updated} of {case.replicas} updated")
     return [f"{case}: {text}" for text in found]

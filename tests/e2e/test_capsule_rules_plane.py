@@ -127,7 +127,7 @@ def test_printed_command_lets_the_pod_in(
     )
     done = kres("explain", "-f", str(file), "-o", "json")
     answer = json.loads(done.stdout)
-    remedy = (answer.get("items") or [answer])[0]["remedies"][0]
+    remedy = (answer.get("items") or [answer])[0]["fixes"][0]
     assert remedy["edits"][0]["object"]["kind"] == kind
     assert remedy["edits"][0]["to"] == to
     (command,) = remedy["commands"]

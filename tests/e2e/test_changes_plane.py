@@ -20,10 +20,10 @@ from e2e.changing import CLASSES, PATHS, STORAGE, Space, Watching, classes, look
 from e2e.plugin import Kres
 from e2e.seed import COUNTS, SEED
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Step, WaitForControllers
-from kubectl_kres.simulate.cluster import PlacedStep, simulate_steps
+from kubectl_kres.simulate.change import Apply, Delete, Patch, PlacedStep, ScaleStep, Step, WaitForControllers
+from kubectl_kres.simulate.cluster import simulate_steps
 from kubectl_kres.simulate.final_states import FinalState
 from kubectl_kres.simulate.live import lean_converters
 from kubectl_kres.simulate.moves import Kubelet
@@ -277,4 +277,4 @@ def test_rollouts_at_once_end_where_the_command_says(controlplane: ControlPlane,
     told, updated = both
     assert set(told) == {"a", "b"}
     assert sum(updated.values()) < 4
-    assert all(told[name]["updated"] <= updated[name] <= told[name]["most"] for name in updated)
+    assert all(told[name]["updated"] <= updated[name] <= told[name]["best"] for name in updated)

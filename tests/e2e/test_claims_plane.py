@@ -98,9 +98,9 @@ def test_the_claim_template_of_a_statefulset_that_exists(
     (tmp_path / "web.json").write_text(json.dumps({**raw, "metadata": {"name": "web", "namespace": namespace}}))
     done = kres("explain", "-f", "web.json", "-o", "json")
     [item] = json.loads(done.stdout)["items"]
-    [fix] = [it for it in item["remedies"] if "volumeClaimTemplates" in it["text"]]
+    [fix] = [it for it in item["fixes"] if "volumeClaimTemplates" in it["text"]]
     assert fix["text"] == "set requests.storage of spec.volumeClaimTemplates[0] to 4Gi"
-    assert "--cascade=orphan" in fix["why"], fix
+    assert "--cascade=orphan" in fix["noCommandReason"], fix
     assert not any("statefulset" in line for line in fix.get("commands", ()))
 
     raw["spec"]["volumeClaimTemplates"][0]["spec"]["resources"]["requests"]["storage"] = "4Gi"

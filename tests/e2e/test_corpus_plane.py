@@ -16,7 +16,7 @@ from e2e.differential import Results, Run
 from e2e.generate import Setting
 from e2e.seed import SEED
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 
 pytestmark = pytest.mark.e2e
 

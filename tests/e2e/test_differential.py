@@ -13,7 +13,7 @@ from e2e.generate import LIMITED, limited, settings
 from e2e.limiting import Limiting
 from e2e.seed import COUNTS, SEED
 
-from kubectl_kres.admission.base.outcome import LimitedResource, Server
+from kubectl_kres.admission.base.server import LimitedResource, Server
 from kubectl_kres.provenance.rules import RULES
 
 pytestmark = pytest.mark.e2e

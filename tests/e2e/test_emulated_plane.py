@@ -20,7 +20,7 @@ from e2e.judging import judge
 from e2e.plugin import environment, plugin
 from e2e.seed import SEED
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.versions import parse
 from kubectl_kres.admission.request.new_pod import policies_of
 

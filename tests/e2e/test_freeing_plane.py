@@ -64,12 +64,12 @@ class Place:
 
     def remedies(self, what: str) -> list[Raw]:
         answer = json.loads(self.run("kres", "explain", what, "-n", self.name, "-o", "json", code=None))
-        found: list[Raw] = answer["items"][0]["remedies"]
+        found: list[Raw] = answer["items"][0]["fixes"]
         return found
 
     def follow(self, way: Raw, comes: Callable[[], bool]) -> str:
         """What is wrong with a remedy; empty: its commands bring what was short."""
-        if not way["proven"] or way["stays"]:
+        if not way["proven"] or way["remainingRefusal"]:
             return f"{self.name}: not proven: {way['text']}"
         for command in way["commands"]:
             self.run(*shlex.split(command)[1:])

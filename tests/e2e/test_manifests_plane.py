@@ -15,7 +15,7 @@ from e2e.asking import Asking
 from e2e.judging import judge
 from e2e.seed import SEED
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import policies_of
 
 pytestmark = pytest.mark.e2e

@@ -337,7 +337,7 @@ def test_what_may_not_be_read_is_named_and_nothing_else_suffers(plane: Plane) ->
         for space in spaces:
             found = plane.answered("explain", "deploy/web", "-n", space, "--as", READER)
             assert found["verdict"]["outcome"].endswith("-as-far-as-seen"), found["verdict"]
-            [gap] = [one for one in found["unseen"] if one["kind"] == "ValidatingAdmissionPolicy"]
+            [gap] = [one for one in found["unread"] if one["kind"] == "ValidatingAdmissionPolicy"]
             assert gap["name"] == space
             whys.append(gap["message"])
         assert whys == [

@@ -65,12 +65,12 @@ def test_which_tasks_to_come_fit_on_the_node_of_the_assistant(extended: ControlP
     done = extended_kres("explain", f"pipelinerun/{run}", "-n", space, "-o", "json")
     assert done.returncode == 0, done.stderr
     (assistant,) = json.loads(done.stdout)["items"][0]["assistants"]
-    assert (assistant["node"], assistant["there"]) == (node, True)
+    assert (assistant["node"], assistant["exists"]) == (node, True)
     # The pod of build has ended then: 8Gi without 100Mi and 2Gi are left.
     assert "test" in assistant["fitting"] and "pack" not in assistant["fitting"]
-    (lacking,) = assistant["lacking"]
+    (lacking,) = assistant["notFitting"]
     (short,) = lacking["shortages"]
     assert (lacking["name"], short["resource"], short["requested"]) == ("pack", "memory", "2148Mi")
-    assert (short["asked"], short["allocatable"], short["lacking"]) == ("6Gi", "8Gi", "100Mi")
+    assert (short["podRequest"], short["allocatable"], short["shortBy"]) == ("6Gi", "8Gi", "100Mi")
     shown = " ".join(extended_kres("explain", f"pipelinerun/{run}", "-n", space).stdout.split())
     assert f"task pack does not fit on node {node}, to which the assistant pins it: lacks memory 100Mi" in shown

@@ -20,7 +20,7 @@ from e2e.policy_runs import PolicyRun
 from e2e.security_pods import kept_and_broken
 from e2e.seed import COUNTS, SEED
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.objects import LimitRange, ResourceQuota, decode_object
 

@@ -25,7 +25,7 @@ def test_the_recount_is_what_the_controller_wrote(demo_kres: Kres):
     done = demo_kres("quota", "-A", "--recount", "--exit-code", "-o", "json")
     assert (done.returncode, done.stderr) == (1, "")
     items = json.loads(done.stdout)["items"]
-    over = {(item["subject"]["name"], use["name"]) for item in items for use in item["uses"] if use["left"][0] == "-"}
+    over = {(item["subject"]["name"], use["name"]) for item in items for use in item["uses"] if use["free"][0] == "-"}
     assert over == {("capsule-pool-ml-storage", name) for name in ("persistentvolumeclaims", "requests.storage")}
     uses = [use for item in items for use in item["uses"]]
     assert len(uses) >= 20

@@ -81,9 +81,9 @@ def _faults(kres: Callable[..., Ended], name: str) -> list[str]:
     item = json.loads(result.stdout or '{"items": []}')
     report = (item.get("items") or [item])[0]
     state = report.get("runState") or {}
-    if (state.get("word"), state.get("reason", "")) != (situation.word, situation.reason):
+    if (state.get("state"), state.get("reason", "")) != (situation.word, situation.reason):
         return [*faults, f"explain says {state} {result.stderr}"]
-    if situation.held_up and not (state.get("next") or report.get("remedies")):
+    if situation.held_up and not (state.get("next") or report.get("fixes")):
         faults.append("nothing to do next")
     kind = subject.partition("/")[0]
     asked = {

@@ -63,8 +63,8 @@ def test_claim_waits(name: str, extended: ControlPlane, shell: Shell, request: p
     state = name.partition(",")[0]
     assert shell(ask).startswith(f"{state}: {names['ml-training']}/{claim} of pool ")
     shell(re.sub(r"--timeout \w+", "--timeout 2s", worked), 1)
-    ways = json.loads(shell(f"{ask} -o json"))["items"][0]["ways"]
-    offered = [[deed["command"] for deed in way["deeds"]] for way in ways]
+    ways = json.loads(shell(f"{ask} -o json"))["items"][0]["fixes"]
+    offered = [[deed["command"] for deed in way["actions"]] for way in ways]
     steps = [command_of(step, estate) for step in estate.case["steps"]]
     assert offered and (steps in offered or state == "queued")
     for command in steps:

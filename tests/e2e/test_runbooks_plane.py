@@ -98,8 +98,8 @@ def asked(shell: Shell, page: str, namespace: str, word: str) -> str:
 def remedied(shell: Shell, namespace: str) -> None:
     """Runs the commands of the first remedy."""
     answer = json.loads(shell(f"kubectl kres explain deploy/web -n {namespace} -o json").stdout)["items"][0]
-    commands = answer["remedies"][0]["commands"]
-    assert commands, answer["remedies"]
+    commands = answer["fixes"][0]["commands"]
+    assert commands, answer["fixes"]
     for command in commands:
         shell(command)
 
@@ -233,8 +233,8 @@ def test_claim_waits(extended: ControlPlane, kubectl: Path, tmp_path: Path):
 
     assert shell(of_page("Ask")).stdout.startswith(f"exhausted: {space}/c-large of pool {estate.name('green')}\n")
     [claim] = json.loads(shell(f"{of_page('Ask')} -o json").stdout)["items"]
-    first = claim["ways"][0]
-    commands = [deed["command"] for deed in first["deeds"]]
+    first = claim["fixes"][0]
+    commands = [deed["command"] for deed in first["actions"]]
     recorded = [f"kubectl delete resourcepoolclaim {name} -n {space}" for name in ("a", "b")]
     assert first["replayed"] and sorted(commands) == recorded
     # Nothing came of it yet.
@@ -290,7 +290,7 @@ def test_taskrun_waits(extended: ControlPlane, kubectl: Path, tmp_path: Path):
     [answer] = json.loads(shell(f"{of_page('Ask')} -o json").stdout)["items"]
     assert shell(re.sub(r"--timeout \w+", "--timeout 1s", of_page("Worked")), 1).returncode == 1
     # The first fix is for a new run; the second one makes room for this one.
-    [commands] = [remedy["commands"] for remedy in answer["remedies"] if remedy["commands"]]
+    [commands] = [remedy["commands"] for remedy in answer["fixes"] if remedy["commands"]]
     for command in commands:
         shell(command)
     # There is room, and nothing runs yet.

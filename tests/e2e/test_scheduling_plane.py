@@ -198,7 +198,7 @@ def test_what_is_advised_has_the_pod_bound(action: str, empty: ControlPlane, kub
         report = json.loads(done.stdout)["items"][0]["scheduling"]
         (asked,) = (one for one in pods(empty) if one["metadata"]["name"] != "holder")
         assert report["sentence"] == report["stated"] == worlds.condition(asked)["message"]
-        (remedy,) = report["remedies"]
+        (remedy,) = report["fixes"]
         assert remedy["action"] == action
         for line in remedy["commands"]:
             words = shlex.split(line)[1:]
@@ -338,10 +338,10 @@ def test_which_nodes_a_daemon_set_does_not_get(empty: ControlPlane, kubectl: Pat
         report = json.loads(done.stdout)["items"][0]["scheduling"]
         waits = [one["spec"]["affinity"]["nodeAffinity"] for one in pods(empty) if not one["spec"].get("nodeName")]
         assert "small" in json.dumps(waits) and len(waits) == 1
-        assert [(group["reason"], group["nodes"]) for group in report["lacking"]] == [
+        assert [(group["reason"], group["nodes"]) for group in report["withoutPod"]] == [
             ("Insufficient memory", ["small"])
         ]
-        assert {node for group in report["leftOut"] for node in group["nodes"]} == {"other", "tainted"}
+        assert {node for group in report["excluded"] for node in group["nodes"]} == {"other", "tainted"}
         assert report["nearest"]["node"] == "small" and report["sentence"] == report["stated"]
         shown = " ".join(kres("explain", "ds/web", "-n", "here").stdout.split())
         assert "its pods wait on 1 Insufficient memory (small)" in shown

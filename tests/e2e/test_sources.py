@@ -17,7 +17,8 @@ from e2e.asking import Asking, answer
 from e2e.plugin import Kres
 from e2e.saying import stored, unlike, values
 
-from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.workload_kinds import WORKLOADS
 
 pytestmark = pytest.mark.e2e
 
@@ -58,7 +59,7 @@ def without_source(text: str) -> str:
     return rest.partition("items:\n")[2] if mark and head.startswith("apiVersion: kres/") else text
 
 
-AGE = re.compile(r"(?<=since )(?:\d+[smhdy])+|\b(?:\d+[smhdy])+(?=\s+ago)")
+AGE = re.compile(r"(?<=for )(?:\d+[smhdy])+|(?<=since )(?:\d+[smhdy])+|\b(?:\d+[smhdy])+(?=\s+ago)")
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ def test_a_snapshot_answers_like_the_cluster(demo_kres: Kres, asking: Asking) ->
     for command in (*COMMANDS, *(line for space in SPACES for line in about_all(asking, space))):
         live, held = demo_kres(*command), demo_kres(*command, "--snapshot", _TAKEN)
         # The cluster is asked a little later than the snapshot was taken.
-        texts = (AGE.sub("AGE", without_source(done.stdout)).splitlines() for done in (live, held))
+        texts = (AGE.sub("AGE", without_source(done.stdout)).split() for done in (live, held))
         changed = "\n".join(unified_diff(*texts, "cluster", "snapshot", n=1, lineterm=""))
         assert not changed, f"{command}\n{live.stderr}\n{changed[:5000]}"
         assert (held.returncode, held.stderr) == (live.returncode, live.stderr), command

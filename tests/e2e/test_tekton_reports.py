@@ -152,7 +152,7 @@ def test_a_pipeline_is_held_against_the_quota(place: Place, extended_kres: Kres)
 
 
 #: Since when something is so, with the blanks that its column adds.
-_AGE = re.compile(r"since (\d+[smh])+ *")
+_AGE = re.compile(r"for (\d+[smh])+ *")
 
 
 def test_a_snapshot_answers_as_the_cluster(place: Place, extended_kres: Kres, tmp_path: Path) -> None:
@@ -162,4 +162,4 @@ def test_a_snapshot_answers_as_the_cluster(place: Place, extended_kres: Kres, tm
         live, kept = (extended_kres(*words, "-n", place.name, *more) for more in ((), ("--snapshot", path)))
         # Time passes between the two answers.
         assert live.returncode == kept.returncode
-        assert _AGE.sub("since ", live.stdout) == _AGE.sub("since ", kept.stdout)
+        assert _AGE.sub("for ", live.stdout) == _AGE.sub("for ", kept.stdout)

@@ -148,7 +148,7 @@ def test_a_day_at_the_terminal(plane: ControlPlane, terminal: Terminal) -> None:
     second = {"metadata": {"name": "second"}, "spec": {"hard": {"pods": "9"}}}
     create(plane, f"/api/v1/namespaces/{SPACE}/resourcequotas", second)
     terminal.press("Escape")
-    terminal.until("quota/team", gone=True)
+    terminal.until("> quota/team", gone=True)
     terminal.press("C-r")
     terminal.until("overview > quotas", "second", "live")
     # The terminal is left as it was.

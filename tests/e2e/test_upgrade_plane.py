@@ -21,7 +21,7 @@ from e2e.asking import Asking, answer
 from e2e.seed import COUNTS, SEED
 from e2e.upgrades import World, worlds
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.versions import NEWEST
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, decode_object
@@ -148,7 +148,7 @@ def test_what_an_upgrade_changes(answers: Any, request: pytest.FixtureRequest) -
 
 def _fits(change: UpgradeChange, old: dict[str, Any], new: dict[str, Any]) -> bool:
     """Whether the effect is what both servers show, and why is said."""
-    if not change.why:
+    if not change.reasons:
         return False
     if old["allowed"] != new["allowed"]:
         return change.effect == ("admitted" if new["allowed"] else "refused")

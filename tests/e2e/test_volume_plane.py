@@ -138,7 +138,7 @@ def test_what_is_advised_about_volumes_has_the_pod_bound(name: str, empty: Contr
         report = json.loads(done.stdout)["items"][0]["scheduling"]
         (asked,) = (one for one in pods(empty) if one["metadata"]["name"] != "holder")
         assert report["sentence"] == report["stated"] == worlds.condition(asked)["message"]
-        by_action = {remedy["action"]: remedy for remedy in report["remedies"]}
+        by_action = {remedy["action"]: remedy for remedy in report["fixes"]}
         assert sorted(by_action) == sorted(actions)
         remedy = by_action[actions[0]]
         for line in remedy.get("commands", ()):
@@ -146,7 +146,7 @@ def test_what_is_advised_about_volumes_has_the_pod_bound(name: str, empty: Contr
             ran = subprocess.run([kubectl, *words], env=env, capture_output=True, text=True, check=False)
             assert not ran.returncode, ran.stderr
         if not remedy.get("commands"):
-            assert remedy["why"]
+            assert remedy["noCommandReason"]
             _follow(empty, remedy)
         wait(empty, "every pod bound", is_bound)
         assert {one["spec"]["nodeName"] for one in pods(empty)} <= {"n-a", "n-b"}

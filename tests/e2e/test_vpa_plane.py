@@ -210,10 +210,10 @@ def test_the_updater_ends_as_is_said(
         change = json.loads(kres("simulate", "--evict", "vpa/v0", "-n", made.space, "-o", "json").stdout)["items"][0]
         played_out = change["steps"][0]["eviction"]
         last = at_rest(plane, made.space)
-    ended = {"kept": len(last & old), "come": len(last - old), "missing": 4 - len(last)}
+    ended = {"kept": len(last & old), "recreated": len(last - old), "missing": 4 - len(last)}
     assert said["result"] == played_out["result"] == name.removesuffix("-by-all")
     if name == "as-recommended":
-        assert ended == {"kept": 4, "come": 0, "missing": 0}
+        assert ended == {"kept": 4, "recreated": 0, "missing": 0}
         return
     for eviction in (said, played_out):
         assert ended == {key: eviction.get(key, 0) for key in ended}
@@ -249,8 +249,8 @@ def test_each_remedy_helps(
         with vpa_plane.serving(plane):
             made, old = with_pods(plane, 6000 + place + number, world, _SMALL, replicas)
             said = json.loads(kres("explain", "vpa/v0", "-n", made.space, "-o", "json").stdout)["items"][0]
-            assert len(said["remedies"]) == len(expected)
-            remedy = said["remedies"][number]
+            assert len(said["fixes"]) == len(expected)
+            remedy = said["fixes"][number]
             assert remedy["proven"]
             for command in remedy["commands"]:
                 words = [str(kubectl), f"--kubeconfig={plane.kubeconfig}", *shlex.split(command)[1:]]
@@ -279,7 +279,7 @@ def test_disruption_budgets_are_met(
         change = json.loads(kres("simulate", "--evict", "vpa/v0", "-n", made.space, "-o", "json").stdout)["items"][0]
         last = at_rest(plane, made.space)
         put_template(plane, made.space, pod(_SMALL), 0)
-    ended = {"kept": len(last & old), "come": len(last - old), "missing": 4 - len(last)}
+    ended = {"kept": len(last & old), "recreated": len(last - old), "missing": 4 - len(last)}
     for eviction in (said, change["steps"][0]["eviction"]):
         assert (eviction["result"], eviction["budgets"], eviction["healthy"]) == (result, ["most"], least)
         assert ended == {key: eviction.get(key, 0) for key in ended}

@@ -58,6 +58,7 @@ def test_two_contexts_of_one_cluster_count_once():
         contexts(["prod-*"], kubeconfig())
 
 
+@pytest.mark.thorough
 @given(st.sets(st.text(max_size=20), max_size=40), st.integers(1, 9))
 def test_shards_are_a_partition_that_depends_on_the_name_alone(names: set[str], count: int):
     every = [FleetCluster(name) for name in sorted(names)]

@@ -55,6 +55,7 @@ def servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
         thread.join()
 
 
+@pytest.mark.thorough
 def test_a_cluster_that_may_not_be_read_or_reached_is_a_row(kres: Fleet, servers: Callable[..., list[Api]]):
     good, denied, broken, unauthorized = servers("good", "denied", "broken", "unauthorized", gone="http://127.0.0.1:1")
     denied.denied = {"resourcequotas"}
@@ -109,7 +110,7 @@ def test_two_contexts_of_one_cluster_are_said_and_counted_once(kres: Fleet, serv
     assert f"dev is the same cluster as admin ({one.url}): it is counted once" in result.err
     found = documented(result)
     assert [*found] == ["admin"]
-    assert found["admin"]["also"] == ["dev"]
+    assert found["admin"]["aliases"] == ["dev"]
 
 
 def test_a_namespace_is_enough_for_those_who_may_not_list_all(kres: Fleet, servers: Callable[..., list[Api]]):

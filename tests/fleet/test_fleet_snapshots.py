@@ -38,9 +38,9 @@ def quota(item: dict[str, Any]) -> list[Any]:
 
 def overview(item: dict[str, Any]) -> list[Any]:
     return [
-        (area["name"], area["kind"], area.get("count"), part["word"], part["count"], part.get("severity", ""))
+        (area["name"], area["kind"], area.get("count"), part["state"], part["count"], part.get("severity", ""))
         for area in item["areas"]
-        for part in area.get("parts") or [{"word": "", "count": 0}]
+        for part in area.get("parts") or [{"state": "", "count": 0}]
     ]
 
 
@@ -51,22 +51,23 @@ def check(item: dict[str, Any]) -> list[Any]:
 
 
 def claims(item: dict[str, Any]) -> list[Any]:
-    subject, lacks = item["subject"], {one["name"]: one.get("lacks") for one in item.get("amounts", ())}
+    subject, lacks = item["subject"], {one["name"]: one.get("shortBy") for one in item.get("amounts", ())}
     return [
         (subject["namespace"], subject["name"], item["state"], name, text, lacks.get(name))
-        for name, text in item["asks"].items()
+        for name, text in item["requested"].items()
     ]
 
 
 COLUMNS = {
     "qos": "namespace pods finished requests_cpu limits_cpu requests_memory limits_memory",
     "quota": "namespace quota resource hard used percent",
-    "overview": "area kind total word parts severity",
+    "overview": "area kind total state parts severity",
     "check": "severity code kind namespace name message",
-    "claims": "namespace claim state resource asked lacks",
+    "claims": "namespace claim state resource requested short_by",
 }
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("report", SINGLE)
 def test_rows_are_those_of_single_runs(report: str, kres: Fleet, snapshots: Callable[..., Path], tmp_path: Path):
     snapshots("eu-1", "eu-2", "us-1")
@@ -101,6 +102,7 @@ def _spoil(folder: Path) -> None:
     (folder / "no.kres").write_bytes(b"#!/bin/sh\n")
 
 
+@pytest.mark.thorough
 def test_what_is_no_snapshot_is_a_row_and_costs_no_other(kres: Fleet, snapshots: Callable[..., Path], tmp_path: Path):
     _spoil(snapshots("good", "also"))
     result = kres("fleet quota --snapshots snapshots --out out")
@@ -174,6 +176,7 @@ def test_names_of_files_cannot_move_the_cursor(kres: Fleet, snapshots: Callable[
     assert len(set(names)) == 3
 
 
+@pytest.mark.thorough
 def test_shards_together_are_the_whole(kres: Fleet, snapshots: Callable[..., Path]):
     snapshots(*(f"c{number}" for number in range(7)))
     whole = documented(kres("fleet quota --snapshots snapshots -o json"))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.manifests.read import read
 from kubectl_kres.model.kinds import BY_KIND, KINDS
 from kubectl_kres.model.objects import ObjectRef

@@ -87,8 +87,10 @@ def test_the_verdict_comes_first_and_the_remedy_second(name: str):
     store, subject, ask, _ = load(name)
     explanation = explain(store, subject, ask)
     first, *lines = explain_text.lines(explanation, now=ask.now)
-    assert re.match(rf"({'|'.join(MEANINGS)})( as far as seen)?(, (but )?(waits|fails|starting|off))?: ", first)
-    if explanation.remedies:
+    assert re.match(
+        rf"({'|'.join(MEANINGS)})( as far as seen)?(, (but )?(waits|fails|starting|off))?(, \d+ reasons)?: ", first
+    )
+    if explanation.fixes:
         rest = [line for line in lines if line and not line.startswith("  ")]
         assert rest[0].startswith("fix ")
 

@@ -16,6 +16,7 @@ FOLDER = Path(__file__).parent / "quota"
 #: File to the words behind ``kubectl kres``.
 CASES = {
     "list.txt": "quota",
+    "list.all.txt": "quota --all",
     "ascii.txt": "quota -n shop --ascii",
     "describe.txt": "quota -n batch -o describe",
     "recount-by-workload.txt": "quota team -n shop --recount --by workload",

@@ -9,7 +9,7 @@ import pytest
 from golden.kept import compare
 from msgspec import structs
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render import change_report
@@ -18,8 +18,8 @@ from kubectl_kres.render.text import data
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.simulate.change import Evict
-from kubectl_kres.simulate.cluster import PlacedStep, simulate_steps
+from kubectl_kres.simulate.change import Evict, PlacedStep
+from kubectl_kres.simulate.cluster import simulate_steps
 from kubectl_kres.snapshot.read import demo_path, read
 from kubectl_kres.vpa.reports.effects import vpa_effects
 from kubectl_kres.vpa.text.effects import effects_lines

@@ -89,6 +89,7 @@ def problem(code: int, out: str, err: str, output: str) -> Any:
     return None
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("text", "everything"),
     [*((text, False) for text in TEXTS.values()), (TEXTS["lines"], True)],
@@ -119,6 +120,7 @@ def test_no_command_lets_a_text_through(
     assert answered > 100
 
 
+@pytest.mark.thorough
 def test_fleet_over_hostile_snapshots(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -140,6 +142,7 @@ def test_the_world_without_a_text_is_the_demo() -> None:
     assert "checkout" in world.known and world.called("checkout") == "checkout"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("where", ["spec", "status"])
 def test_a_pod_that_no_server_stores_is_told_of_in_one_line(
     where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

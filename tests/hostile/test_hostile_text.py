@@ -139,6 +139,7 @@ def printed(text: str, width: int) -> list[str]:
     return found
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("text", CASES)
 def test_nothing_that_a_terminal_obeys_is_printed(text):
     for line in printed(text, 80):
@@ -191,6 +192,7 @@ def cell(line: str, word: str, width=80) -> int:
     return size(line[: re.search(rf"(?<=\s){re.escape(word)}(?=\s)", line).start()])
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("text", CASES)
 def test_documents_hold_it_unharmed(text):
     """JSON and YAML have escapes of their own, so that what they hold is what was read."""

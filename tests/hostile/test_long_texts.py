@@ -30,6 +30,7 @@ def deployment(**texts: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize("place", ["name", "label", "container", "image", "resource", "amount", "note"])
 def test_each_command_ends_within_seconds(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

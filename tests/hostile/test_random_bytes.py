@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 from cli.apiserver import Api, Said
 from hostile import random_objects
-from hostile.test_random_servers import COMMANDS, DOCUMENTED, Run, answer_of, api, differences, is_named, objects, run
+from hostile.test_random_servers import COMMANDS, DOCUMENTED, Run, answer_of, differences, is_named, objects
 from hostile.test_random_snapshots import COMMANDS as OF_SNAPSHOTS
 
 from kubectl_kres.snapshot.read import demo_path
@@ -24,7 +24,6 @@ COUNT = int(os.environ.get("KRES_FUZZ", "") or 20)
 FIRST = int(os.environ.get("KRES_FUZZ_SEED", "") or 0)
 OF_FILES = ("explain", "diff", "check", "simulate", "qos")
 LISTED = {"deployments": "Deployment", "pods": "Pod", "limitranges": "LimitRange", "resourcequotas": "ResourceQuota"}
-__all__ = ["api", "run"]
 
 
 def broken(random: Random, text: bytes) -> bytes:

@@ -21,6 +21,8 @@ from kubectl_kres import api
 from kubectl_kres.errors import KresError
 from kubectl_kres.mcp.tools import LIMIT, TOOLS, answer_tool, text_of
 
+pytestmark = pytest.mark.thorough
+
 COUNT = int(os.environ.get("KRES_FUZZ", "") or 150)
 FIRST = int(os.environ.get("KRES_FUZZ_SEED", "") or 0)
 PROGRAM = "from kubectl_kres.cli.main import entry; import sys; sys.argv[0] = 'kubectl-kres'; sys.exit(entry())"
@@ -105,6 +107,7 @@ def _write_all(stream: IO[bytes], data: bytes) -> None:
     stream.flush()
 
 
+@pytest.mark.thorough
 def test_after_any_messages_the_next_one_is_answered() -> None:
     start = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     lines = [

@@ -41,6 +41,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("part", range(4))
 def test_random_objects_end_with_a_documented_code(
     part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

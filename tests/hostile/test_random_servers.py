@@ -9,30 +9,21 @@ import gzip
 import json
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
 from random import Random
-from threading import Thread
-from time import process_time
 from typing import Any
 
-import pytest
-from cli.apiserver import Api, Said, deployment, kubeconfig, pod
+from cli.apiserver import Api, Said, deployment, pod
 from cli.test_cli_fault_matrix import COMMANDS as PLAIN
 from cli.test_cli_fault_matrix import FAULTS, pooled
 from hostile.random_objects import VALUES, altered
 from hostile.test_random_snapshots import damaged
 
-from kubectl_kres.cli.main import entry
-from kubectl_kres.cluster.transport import deadline as backoff
-
 COUNT = int(os.environ.get("KRES_FUZZ", "") or 60)
 FIRST = int(os.environ.get("KRES_FUZZ_SEED", "") or 0)
 DOCUMENTED = frozenset(range(5))
-#: Seconds of CPU that a run and its server may take.
-MOST = 30.0
 PLURALS = (
     *("limitranges", "resourcequotas", "pods", "deployments", "replicasets", "namespaces", "events", "nodes"),
     *("resourcepools", "resourcepoolclaims", "persistentvolumeclaims", "services", "version", "api", "apis"),
@@ -56,38 +47,6 @@ Raw = dict[str, Any]
 
 Ended = tuple[int, str, str]
 Run = Callable[..., Ended]
-
-
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """The program's code, output and errors; it ends in time."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(backoff, "FIRST", 0.02)
-    monkeypatch.setattr(backoff, "LONGEST", 0.05)
-
-    def start(*words: str) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["/usr/bin/kubectl-kres", *words])
-        began = process_time()
-        code = entry()
-        out, err = capsys.readouterr()
-        assert process_time() - began < MOST, words
-        return code, out, err
-
-    return start
-
-
-@pytest.fixture
-def api(tmp_path: Path) -> Any:
-    server = Api()
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    kubeconfig(tmp_path, server.url)
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
 
 
 def objects() -> list[Raw]:
@@ -198,7 +157,7 @@ def test_what_names_a_lack_is_told_from_what_does_not() -> None:
     whole = [{"name": "a", "notes": ["whether pods fit is not known: there is no node"]}]
     assert not is_named(whole, [], "") and not is_named(whole, [{"name": "a"}], "")
     assert not is_named(whole, [{**whole[0], "count": 4}], "")
-    assert is_named(whole, [{**whole[0], "unseen": [{"kind": "Node", "state": "failed"}]}], "")
+    assert is_named(whole, [{**whole[0], "unread": [{"kind": "Node", "state": "failed"}]}], "")
     assert is_named(whole, [{"name": "a", "notes": ["whether pods fit is not known: nodes could not be read"]}], "")
     assert is_named(whole, [], "error: pods of namespace shop may not be read")
 

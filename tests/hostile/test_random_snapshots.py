@@ -79,6 +79,7 @@ def test_a_snapshot_that_is_only_written_anew_is_read(tmp_path: Path, monkeypatc
     assert entry() == 0
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("part", range(4))
 def test_wrong_objects_end_with_a_documented_code(
     part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -18,7 +18,7 @@ import pytest
 from hostile.random_objects import places, sound
 
 from kubectl_kres.cli.main import entry
-from kubectl_kres.model.kinds import WORKLOADS
+from kubectl_kres.model.workload_kinds import WORKLOADS
 
 COUNT = int(os.environ.get("KRES_FUZZ", "") or 60)
 FIRST = int(os.environ.get("KRES_FUZZ_SEED", "") or 0)

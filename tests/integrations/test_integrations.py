@@ -71,6 +71,7 @@ def test_k9s_reads_the_file():
     assert len(keys) == len(set(keys))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("name", "resource", "row", "shown"),
     [
@@ -99,6 +100,7 @@ def test_holmes_reads_the_file():
         assert tool["command"].startswith("kubectl kres ")
 
 
+@pytest.mark.thorough
 def test_holmes_tools(api: Api, programs: dict[str, str], tmp_path: Path):
     api.objects += [deployment("web", "2Gi"), TEAM, {"kind": "Namespace", "metadata": {"name": "shop"}}]
     (toolset,) = HOLMES["toolsets"].values()
@@ -114,9 +116,11 @@ def test_holmes_tools(api: Api, programs: dict[str, str], tmp_path: Path):
 def gate(env: dict[str, str], folder: Path, **inputs: str) -> tuple[int, str, dict[str, str]]:
     """The last step of the action with some inputs: exit code, text and outputs."""
     step = ACTION["runs"]["steps"][-1]
-    given = {name: inputs.get(name, value.get("default", "")) for name, value in ACTION["inputs"].items()}
+    given = {
+        name: inputs.get(name.replace("-", "_"), value.get("default", "")) for name, value in ACTION["inputs"].items()
+    }
     settings = {
-        key: re.sub(r"\$\{\{ (inputs|github)\.(\w+) \}\}", lambda m: given.get(m[2], str(ROOT)), value)
+        key: re.sub(r"\$\{\{ (inputs|github)\.([\w-]+) \}\}", lambda m: given.get(m[2], str(ROOT)), value)
         for key, value in step["env"].items()
     }
     (folder / "kres" / "bin").mkdir(parents=True, exist_ok=True)
@@ -143,9 +147,31 @@ def test_the_action_refuses_what_the_snapshot_would_not_admit(programs: dict[str
     place = str(DEMO.relative_to(ROOT))
     code, text, outputs = gate(programs, tmp_path, files="docs/examples/nginx.yaml", snapshot=place, namespace="shop")
     assert (code, outputs) == (1, {"refused": "1"}), text
-    assert "::error::1 objects would not be admitted" in text
+    assert "::error::1 object would not be admitted" in text
+    assert "nginx.yaml:1:1: error KRES101" in text
 
 
+def test_the_action_fails_at_what_check_finds(programs: dict[str, str], tmp_path: Path):
+    bare = {"containers": [{"name": "app", "image": "app"}]}
+    (tmp_path / "b.yaml").write_text(
+        yaml.safe_dump({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "bare"}, "spec": bare})
+    )
+    file = str(tmp_path / "b.yaml")
+    assert gate(programs, tmp_path, files=file)[0] == 0
+    code, text, outputs = gate(programs, tmp_path, files=file, fail_on="warning")
+    assert (code, outputs) == (1, {"refused": "0"}), text
+    assert "warning KRES401" in text and "::error::kubectl kres check found" in text
+
+
+def test_the_action_asks_once(programs: dict[str, str], tmp_path: Path):
+    calls = tmp_path / "calls"
+    program = tmp_path / "programs" / "kubectl-kres"
+    program.write_text(f'#!/bin/sh\necho "$1" >> {calls}\n' + program.read_text().partition("\n")[2])
+    gate(programs, tmp_path, files="docs/examples/nginx.yaml", sarif=str(tmp_path / "kres.sarif"))
+    assert calls.read_text().split() == ["explain", "check"]
+
+
+@pytest.mark.thorough
 def test_the_action_writes_findings_for_code_hosts(programs: dict[str, str], tmp_path: Path):
     place, file = str(DEMO.relative_to(ROOT)), tmp_path / "kres.sarif"
     code, text, _ = gate(
@@ -173,6 +199,7 @@ def test_the_hook(programs: dict[str, str], tmp_path: Path):
     assert ran(words, programs, tmp_path).returncode == 1
 
 
+@pytest.mark.thorough
 def test_the_hook_that_checks(programs: dict[str, str], tmp_path: Path):
     assert CHECK_HOOK["files"] == HOOK["files"]
     (tmp_path / "a.yaml").write_text(NGINX.read_text())

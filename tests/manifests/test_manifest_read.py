@@ -5,7 +5,8 @@ import json
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, settings
+from examples import examples
+from hypothesis import HealthCheck
 from hypothesis import given as with_any
 from hypothesis import strategies as st
 
@@ -374,7 +375,7 @@ DOCUMENTS = st.lists(st.sampled_from([*WHOLE, *WHOLE, *PIECES]), max_size=3).map
 
 
 @with_any(st.lists(st.sampled_from(PIECES), max_size=14).map("".join) | DOCUMENTS | st.binary(max_size=40))
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_text_is_read_or_refused_with_its_place(text):
     data = text if isinstance(text, bytes) else text.encode()
     try:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import request_of
 from kubectl_kres.admission.quota.usage_drift import recount
 from kubectl_kres.admission.request.new_pod import admit, policies_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.policies.rules.chain import PolicyObjects, create
 from kubectl_kres.policies.rules.resources import decoded_copy

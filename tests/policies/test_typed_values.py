@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.policies.cel.base.values import TypedStruct
+from kubectl_kres.policies.rules.apply_configuration import merge_configuration
 from kubectl_kres.policies.rules.chain import PolicyAnswer, build_policy_objects, create
 from kubectl_kres.policies.rules.expressions import typed_object
-from kubectl_kres.policies.rules.patches import merge_configuration
 from kubectl_kres.policies.rules.request import User
 
 API = "admissionregistration.k8s.io/v1"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from hypothesis import settings
+from examples import examples
 from hypothesis import strategies as st
 
 from kubectl_kres.admission.request.new_pod import Policies, policies_of
@@ -17,7 +17,7 @@ from kubectl_kres.quantity import parse
 Raw = dict[str, Any]
 
 #: A pod takes some milliseconds to make, so these properties see fewer of them than cheap ones.
-FEW = settings(max_examples=60)
+FEW = examples(60)
 
 #: Texts in growing order, some in notations that the server changes, some finer than a thousandth.
 CPU = ["0", "0.0005", "100m", "0.25", "1.2345", "1500m", "2", "4"]

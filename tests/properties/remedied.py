@@ -6,8 +6,8 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-from kubectl_kres.admission.base.outcome import FieldPath
-from kubectl_kres.reports.common.parts import Edit
+from kubectl_kres.admission.base.field_path import FieldPath
+from kubectl_kres.reports.common.remedy import Edit
 
 Raw = dict[str, Any]
 

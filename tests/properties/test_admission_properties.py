@@ -11,7 +11,8 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from properties.generated import FEW, KATA, pod, pods, policies, range_lists, written
 
-from kubectl_kres.admission.base.outcome import Outcome, Server
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import Policies, admit, policies_of
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Journal, Set, replay

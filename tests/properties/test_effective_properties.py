@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from properties.generated import CPU, FEW, MEMORY, pod, pods, policies, requirements
 
 from kubectl_kres.admission.base.draft import SIDES, Draft, draft_pod
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod import aggregate as qos
 from kubectl_kres.admission.pod.aggregate import explain_total, sum_pod
 from kubectl_kres.admission.request.new_pod import admit

@@ -10,8 +10,9 @@ from e2e.refused_worlds import KATA, world
 from msgspec import structs
 from reports.stored import store_of, subject
 
-from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.workload_kinds import WORKLOADS
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.summary import Outlines
@@ -47,7 +48,7 @@ def test_a_list_and_the_object_agree():
             explain(store, subject(name), EvaluationOptions()),
             Outlines(store, EvaluationOptions()).outline(subject(name)),
         )
-        if found.verdict.outcome != line.verdict.outcome or bool(found.remedies) != bool(line.remedy):
+        if found.verdict.outcome != line.verdict.outcome or bool(found.fixes) != bool(line.remedy):
             differ.append((seed, found.verdict.outcome, line.verdict.outcome, line.remedy))
     assert differ == []
 
@@ -61,7 +62,7 @@ def test_they_agree_about_everything_in_the_demo():
             found, line = explain(store, asked, EvaluationOptions()), lines.outline(asked)
             seen += 1
             # Of a pod that was killed for memory the row says so in another column.
-            lacks = found.verdict.outcome != "admitted" and bool(found.remedies) != bool(line.remedy)
+            lacks = found.verdict.outcome != "admitted" and bool(found.fixes) != bool(line.remedy)
             if found.verdict.outcome != line.verdict.outcome or lacks:
                 differ.append((str(asked.ref), found.verdict.outcome, line.verdict.outcome, line.remedy))
     assert differ == []

@@ -11,7 +11,7 @@ from properties.generated import FEW, KATA, STANDARD, Raw, pods, quota_lists, ra
 from reports.outlined import outline_of, shown
 from reports.stored import made, owned_by, store_of, subject
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.summary import Outlines

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from properties.generated import FEW, pod, pods, policies
 
 from kubectl_kres.admission.base.draft import draft_pod
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import compute_class
 from kubectl_kres.admission.quota.usage import stored_pod_usage
 from kubectl_kres.admission.request.new_pod import admit

@@ -11,14 +11,14 @@ from properties.generated import FEW, pods, quota_lists, range_lists
 from properties.remedied import applied
 from reports.stored import made, store_of, subject
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import charges, with_used
 from kubectl_kres.admission.request.new_pod import admit, policies_of, quota_request
 from kubectl_kres.model.objects import LimitRange, ResourceQuota
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.explanation import EvaluationOptions
-from kubectl_kres.reports.common.parts import RaiseQuota, Remedy
+from kubectl_kres.reports.common.remedy import RaiseQuota, Remedy
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.remedies.shape import units
 
@@ -37,7 +37,7 @@ def world(pod: Raw, ranges: list[LimitRange], quotas: list[ResourceQuota], wante
 
 
 def asked(objects: list[Raw]) -> tuple[Remedy, ...]:
-    return explain(store_of(*objects), subject("Deployment/web"), EvaluationOptions()).remedies
+    return explain(store_of(*objects), subject("Deployment/web"), EvaluationOptions()).fixes
 
 
 def admitted(objects: list[Raw]) -> bool:
@@ -66,11 +66,11 @@ def admitted(objects: list[Raw]) -> bool:
 @given(pods(), range_lists(), quota_lists(), st.integers(1, 3))
 def test_a_remedy_that_is_applied_admits_every_wanted_pod(pod, ranges, quotas, wanted):
     objects = world(pod, ranges, quotas, wanted)
-    found = [one for one in asked(objects) if one.proven and not one.stays]
+    found = [one for one in asked(objects) if one.proven and not one.remaining_refusal]
     assume(found)
     event(f"{len(found)} ways")
     for one in found:
-        assert one.admits is not None and one.admits.pods == one.admits.of
+        assert one.admits is not None and one.admits.pods == one.admits.wanted
         after = applied(one.edits, objects)
         assert admitted(after), one.text
         assert not [left for left in asked(after) if left.proven], one.text
@@ -80,7 +80,7 @@ def test_a_remedy_that_is_applied_admits_every_wanted_pod(pod, ranges, quotas, w
 @given(pods(), range_lists(2), quota_lists(), st.integers(1, 2))
 def test_no_edit_of_a_remedy_can_be_left_out(pod, ranges, quotas, wanted):
     objects = world(pod, ranges, quotas, wanted)
-    found = [one for one in asked(objects) if one.proven and not one.stays]
+    found = [one for one in asked(objects) if one.proven and not one.remaining_refusal]
     assume(found)
     for one in found:
         for edit in one.edits:

@@ -39,7 +39,8 @@ def test_nothing_is_released_untested():
         "publish": "manifest",
         "wheel": "publish",
     }
-    assert any(step.get("run") == ".ci/run" for step in _steps("ci", "test"))
+    assert any(step.get("run") == "make test" for step in _steps("ci", "test"))
+    assert any(step.get("run") == ".ci/run" for step in _steps("ci", "test-all"))
     assert any(step.get("run") == "make dist DIST_ARGS=--release" for step in _steps("release", "build"))
 
 

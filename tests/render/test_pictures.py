@@ -11,7 +11,7 @@ from msgspec import structs
 
 from kubectl_kres.capsule.reports.pool.pool_report import Holder, PoolReport, PoolUse, Queued
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
-from kubectl_kres.capsule.text.pools import pool_rooms, queue_lines
+from kubectl_kres.capsule.text.pool_queue import pool_rooms, queue_lines
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pictures.bounds import Pair, bounds_lines, scale_lines
 from kubectl_kres.render.pictures.holders import (
@@ -86,7 +86,7 @@ def test_the_tightest_name_of_a_quota_comes_first():
         UsageShare("Deployment/b", 1, {"pods": "1"}),
     )
     uses = (QuotaUse("pods", "10", "2", "8", 20), QuotaUse("requests.cpu", "1", "900m", "100m", 90))
-    rooms = quota_rooms(QuotaReport(ObjectRef("ResourceQuota", "q", "n"), uses, by="workload", shares=shares))
+    rooms = quota_rooms(QuotaReport(ObjectRef("ResourceQuota", "q", "n"), uses, grouped_by="workload", shares=shares))
     assert [room.name for room in rooms] == ["requests.cpu", "pods"]
 
 
@@ -141,14 +141,14 @@ QUEUE = structs.replace(
             ObjectRef("ResourcePoolClaim", "alice", "books"),
             "queued",
             {"requests.cpu": "1"},
-            behind=("requests.cpu",),
+            closed_resources=("requests.cpu",),
         ),
         Queued(
             3,
             ObjectRef("ResourcePoolClaim", "canary", "serve"),
             "queued",
             {"requests.cpu": "2"},
-            behind=("requests.cpu",),
+            closed_resources=("requests.cpu",),
         ),
     ),
     ordered=True,
@@ -157,8 +157,8 @@ RELEASE = UnblockOption(
     "give way",
     "release train/nightly",
     replayed=True,
-    also=(ObjectRef("ResourcePoolClaim", "alice", "books"),),
-    waits=(ObjectRef("ResourcePoolClaim", "canary", "serve"),),
+    also_admitted=(ObjectRef("ResourcePoolClaim", "alice", "books"),),
+    still_waiting=(ObjectRef("ResourcePoolClaim", "canary", "serve"),),
 )
 
 
@@ -179,7 +179,7 @@ def _namespace(*uses, bands=(), values=()):
     quota = QuotaReport(ObjectRef("ResourceQuota", "team", "ns"), uses=uses)
     containers = (ContainerValues("bare", "container", "", values),)
     bare = Explanation(ObjectRef("Pod", "bare", "ns"), "", Verdict(True, 201), (), containers=containers)
-    return PolicyExplanation(ObjectRef("Namespace", "ns"), quotas=(quota,), bands=bands, bare=bare)
+    return PolicyExplanation(ObjectRef("Namespace", "ns"), quotas=(quota,), bands=bands, pod_without_values=bare)
 
 
 def _default(side, value, *others):

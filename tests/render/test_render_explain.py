@@ -10,7 +10,7 @@ from golden.situation import SITUATIONS, load
 from reports.outlined import outline_of
 from reports.stored import made, store_of, subject, template
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.pod.explain import count_line, lines
 from kubectl_kres.render.text import data
@@ -164,7 +164,7 @@ def test_summary_lines_up_and_says_the_remedy():
     assert outcomes == ["admitted", "refused", "depends-on-order"]
     assert len({line.index("Burstable") for line in shown}) == 1
     assert "memory of app 2Gi is above the max 1Gi of LimitRange bounds" in shown[1]
-    assert shown[0].split()[-4:] == ["no", "pod", "yet", "-"]
+    assert shown[0].split()[-4:] == ["not", "created", "yet", "-"]
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 80])

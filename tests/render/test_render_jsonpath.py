@@ -93,6 +93,7 @@ def test_what_cannot_be_read(template: str, why: str):
     assert why in caught.value.message
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.skipif(FOUND is None, reason="there is no kubectl")
 @pytest.mark.parametrize(
     "template",

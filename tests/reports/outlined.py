@@ -15,9 +15,9 @@ def outline_of(found: Explanation) -> Outline:
     quality = found.qos.name if found.qos is not None else ""
     names = {one.path: one.name for one in found.containers if one.role != "pod"}
     names = {"spec": "the pod level", **names} if verdict.findings else {}
-    ended = found.tekton is not None and found.tekton.about_another
+    ended = found.about_another
     return Outline(
-        found.subject, verdict, quality, "", found.unseen, found.complete, names,
+        found.subject, verdict, quality, "", found.unread, found.complete, names,
         replicas=found.replicas, state=found.state, live=found.live, ended=ended, run_state=found.run_state,
         nodes=found.scheduling,
     )  # fmt: skip
@@ -30,5 +30,5 @@ def shown(outline: Outline) -> object:
     """
     row, state = row_of(outline)._replace(ready="", remedy=""), outline.run_state
     if state is not None:
-        state = structs.replace(state, message="", detail=state.detail.partition("; the limit")[0])
+        state = structs.replace(state, message="", limit_today=None)
     return structs.replace(outline, names={}, ready="", remedy="", run_state=state, nodes=None), row

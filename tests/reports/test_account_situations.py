@@ -11,18 +11,18 @@ import yaml
 from check.samples import of_objects
 from reports.stored import store_of
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.reports.account import steps_of
-from kubectl_kres.reports.check.conflicts import meant_name
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, Subject
 from kubectl_kres.reports.explain.explain import analysis_of, explain
 from kubectl_kres.reports.explain.summary import Outlines
 from kubectl_kres.reports.namespace.explain_policy import explain_policy
 from kubectl_kres.reports.quota.fit import fit
 from kubectl_kres.reports.quota.quota_report import quota_reports
+from kubectl_kres.reports.quota.uncounted_names import meant_name
 from kubectl_kres.store.store import READ, ReadRequest, Store
 
 Raw = dict[str, Any]
@@ -94,11 +94,11 @@ def explained(store: Store, kind: str, name: str = "w") -> Explanation:
 
 
 def texts(explanation: Explanation) -> list[str]:
-    return [remedy.text for remedy in explanation.remedies]
+    return [remedy.text for remedy in explanation.fixes]
 
 
 def commands(explanation: Explanation) -> list[str]:
-    return [command for remedy in explanation.remedies for command in remedy.commands]
+    return [command for remedy in explanation.fixes for command in remedy.commands]
 
 
 def test_w2_a_rollout_whose_replica_set_is_refused():
@@ -133,7 +133,7 @@ def test_w2_check_says_what_mends_a_rollout_whose_replica_set_has_no_room():
     current = replica_set("w-1", TEMPLATE, 1, 1)
     there = workload("Deployment", 1, replicas=1, updatedReplicas=1, readyReplicas=1, availableReplicas=1)
     (found,) = [it for it in of_objects([quota({name: "1"}, {name: "1"}), there, current]) if it.code == "KRES104"]
-    assert found.remedy == "raise the quota that counts ReplicaSets by one, or delete one that no pod is of"
+    assert found.fix == "raise the quota that counts ReplicaSets by one, or delete one that no pod is of"
     assert not [it for it in of_objects([quota({name: "2"}, {name: "1"}), there, current]) if it.code == "KRES104"]
 
 
@@ -174,7 +174,7 @@ def test_w3_a_lower_history_limit_is_offered_to_statefulsets_alone(kind: str):
     name = "count/controllerrevisions.apps"
     found = explained(covered(quota({name: "2"}, {name: "2"}), workload(kind, **counts), pod, *revisions), kind)
     assert texts(found)[1].startswith("delete ControllerRevision w-a")
-    offered = [way for way in found.remedies if way.text.startswith("lower revisionHistoryLimit to 0")]
+    offered = [way for way in found.fixes if way.text.startswith("lower revisionHistoryLimit to 0")]
     assert len(offered) == (kind == "StatefulSet")
     assert all('{"spec":{"revisionHistoryLimit":0}}' in way.commands[0] for way in offered)
 

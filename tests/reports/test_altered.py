@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.source.offline import open_held
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.changes.altered_objects import AlteredObjects, altered_objects
 from kubectl_kres.reports.changes.compare import compare_sides, report
-from kubectl_kres.reports.changes.given_steps import namespace_needs, pool_needs
-from kubectl_kres.simulate.change import Delete, Patch, ScaleStep, Step
-from kubectl_kres.simulate.cluster import ChangeOutcome, PlacedStep, current_final_states, simulate_steps
+from kubectl_kres.reports.changes.given_steps import cluster_needs, namespace_needs
+from kubectl_kres.simulate.change import Delete, Patch, PlacedStep, ScaleStep, Step
+from kubectl_kres.simulate.cluster import ChangeOutcome, current_final_states, simulate_steps
 from kubectl_kres.store.store import Store
 
 ML = Path(__file__).parents[1] / "tui" / "ml.kres"
@@ -41,7 +41,7 @@ STEPS: dict[str, tuple[Step, str]] = {
 @pytest.fixture(scope="module")
 def held() -> Store:
     source, _ = open_held(Options(snapshot=str(ML)))
-    source.fill([*namespace_needs([""]), *pool_needs()])
+    source.fill([*namespace_needs([""]), *cluster_needs()])
     return source.store
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from reports.stored import box, made, store_of, subject, template
 
-from kubectl_kres.policies.reports import DECIDING
+from kubectl_kres.policies.reports.needs import DECIDING
 from kubectl_kres.reports.common.explanation import Autoscaled, EvaluationOptions, Shortfall
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import MOST, list_read_requests

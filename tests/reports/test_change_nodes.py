@@ -10,9 +10,9 @@ import pytest
 from reports.stored import box, made, owned_by, store_of
 from reports.test_scheduling_report import raw_node
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model import scheduling
-from kubectl_kres.model.kinds import BOUND_PODS
+from kubectl_kres.model.objects import BOUND_PODS
 from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod
 from kubectl_kres.model.scheduling_views import ScheduledWorkload
 from kubectl_kres.render.change_report import brief, difference, lines
@@ -20,8 +20,8 @@ from kubectl_kres.reports.changes.compare import report_with_pods
 from kubectl_kres.reports.changes.nodes import change_node_needs, with_nodes
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.scheduling.node_info import gather_pods
-from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Step
-from kubectl_kres.simulate.cluster import PlacedStep, simulate_steps
+from kubectl_kres.simulate.change import Apply, Delete, Patch, PlacedStep, ScaleStep, Step
+from kubectl_kres.simulate.cluster import simulate_steps
 from kubectl_kres.store.store import READ, Coverage, ReadRequest, Store
 
 NODES = (raw_node("one", "4Gi"), raw_node("two", "7Gi"))
@@ -79,7 +79,7 @@ def test_some_pods_of_a_scale_fit_no_node():
     (found,) = report.nodes
     assert (found.new, found.fits, found.unplaced, found.effect, report.outcome) == (4, 2, 2, "worse", "worse")
     assert found.first is not None and found.first.nearest is not None
-    assert (found.first.nearest.node, found.first.nearest.shortages[0].lacking) == ("one", "2Gi")
+    assert (found.first.nearest.node, found.first.nearest.shortages[0].short_by) == ("one", "2Gi")
     said = text(report)
     assert "Deployment/web admitted, but 2 of 4 new pods fit no node" in said
     assert "2 Insufficient memory (one, two)" in said and "nearest: one: lacks memory 2Gi" in said
@@ -147,8 +147,8 @@ def test_nodes_that_may_not_be_read():
     store = store_of(workload(0))
     store.cover(ReadRequest(scheduling.NODES), Coverage("denied", "nodes is forbidden"))
     report = after(store, Apply(workload(name="new")))
-    assert (report.nodes, report.complete, report.unseen[0].kind) == ((), True, "Node")
-    assert not report.unseen[0].required
+    assert (report.nodes, report.complete, report.unread[0].kind) == ((), True, "Node")
+    assert not report.unread[0].required
     assert "whether new pods find a node is not known: nodes is forbidden" in text(report)
 
 

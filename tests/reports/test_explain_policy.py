@@ -130,10 +130,10 @@ def test_bands_are_the_tightest_of_all():
 def test_a_namespace_says_what_a_container_gets_that_states_nothing():
     objects = [NAMESPACE, limits("a", container(default={"memory": "1Gi"})), quota({"requests.memory": "3Gi"})]
     found = about("Namespace", "shop", objects)
-    assert found.bare is not None and found.bare.verdict.allowed is True
-    values = {(one.side, one.resource): one.value for one in found.bare.containers[0].values}
+    assert found.pod_without_values is not None and found.pod_without_values.verdict.allowed is True
+    values = {(one.side, one.resource): one.value for one in found.pod_without_values.containers[0].values}
     assert values == {("limits", "memory"): "1Gi", ("requests", "memory"): "1Gi"}
-    assert [cost.fits for cost in found.bare.quotas] == [3]
+    assert [cost.fits for cost in found.pod_without_values.quotas] == [3]
     assert [(one.quota, one.names, one.unfilled) for one in found.demands] == [("team", ("requests.memory",), ())]
 
 
@@ -186,7 +186,7 @@ def test_a_limit_range_is_explained_by_itself_and_at_odds_as_its_namespace_is():
         "no cpu of a Container is at least 2 (LimitRange/low) and at most 1 (LimitRange/high)"
     )
     assert about("LimitRange", "high", [HIGH]).contradictions == ()
-    assert found.bare is not None and found.bare.verdict.allowed is True
+    assert found.pod_without_values is not None and found.pod_without_values.verdict.allowed is True
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_what_is_not_there_or_may_not_be_read():
     with pytest.raises(NotFound, match='services "nope" not found'):
         about("Service", "nope", [])
     found = about("Namespace", "shop", [], denied=[ReadRequest("ResourceQuota")])
-    assert (found.complete, [one.kind for one in found.unseen]) == (False, ["ResourceQuota"])
+    assert (found.complete, [one.kind for one in found.unread]) == (False, ["ResourceQuota"])
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_a_pod_says_what_must_be_stated(containers, level, lacking):
     }
     ref = ObjectRef("Pod", "web", "shop")
     found = explain(filled([quota({"requests.cpu": "4"})]), Subject(ref, BY_KIND["Pod"], raw), EvaluationOptions())
-    assert [dict(one.lacking) for one in found.demands] == lacking
+    assert [dict(one.missing) for one in found.demands] == lacking
 
 
 DISTRIBUTED = "the TenantResource or GlobalTenantResource that distributes it"

@@ -6,7 +6,7 @@ import pytest
 
 from kubectl_kres.capsule.model import Tenant, TenantQuotas, TenantSpec, TenantStatus
 from kubectl_kres.capsule.reports.explain_tenant import explain_tenant, tenant_needs
-from kubectl_kres.capsule.text.claim_or_pool import tenant_lines, tenant_row
+from kubectl_kres.capsule.text.tenant import tenant_lines, tenant_row
 from kubectl_kres.errors import NotFound
 from kubectl_kres.model import kinds
 from kubectl_kres.model.objects import ManagedMetadata, ObjectRef, ResourceQuota, ResourceQuotaSpec, ResourceQuotaStatus
@@ -36,15 +36,15 @@ def _store(scope="Tenant", hard=None, quotas=(), spaces=("one", "two")):
 def test_what_is_left_can_be_taken_once_in_each_namespace():
     quotas = [_quota("one", {"pods": "3"}, {"pods": "1"}), _quota("two", {"pods": "3"}, {"pods": "1"})]
     (use,) = explain_tenant(_store(hard={"pods": "4"}, quotas=quotas), OIL).items[0].uses
-    assert (use.used, use.hard, use.over) == ("2", "4", "")
-    assert (use.may, use.excess) == ("6", "2")
+    assert (use.used, use.hard, use.over_by) == ("2", "4", "")
+    assert (use.allowed, use.excess) == ("6", "2")
 
 
 def test_more_than_the_tenant_has_is_told():
     quotas = [_quota("one", {"cpu": "1"}, {"cpu": "1500m"}), _quota("two", {"cpu": "500m"}, {"cpu": "600m"})]
     found = explain_tenant(_store(hard={"cpu": "2"}, quotas=quotas), OIL)
     (use,) = found.items[0].uses
-    assert found.is_exceeded and (use.over, use.may, use.excess) == ("100m", "2100m", "100m")
+    assert found.is_exceeded and (use.over_by, use.allowed, use.excess) == ("100m", "2100m", "100m")
     assert "uses cpu 2100m of 2" in tenant_row(found).reason
     assert "kubectl kres migrate tenant/oil" in " ".join(tenant_lines(found))
 
@@ -53,7 +53,7 @@ def test_with_scope_namespace_each_has_all_of_it():
     quotas = [_quota(space, {"pods": "4"}, {"pods": "3"}) for space in ("one", "two")]
     found = explain_tenant(_store("Namespace", {"pods": "4"}, quotas), OIL)
     (use,) = found.items[0].uses
-    assert not found.is_exceeded and (use.used, use.over, use.excess) == ("6", "", "")
+    assert not found.is_exceeded and (use.used, use.over_by, use.excess) == ("6", "", "")
 
 
 def test_a_namespace_without_the_quota_is_named():

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from examples import examples
 from golden.situation import filled
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import admit, policies_of
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND
@@ -99,7 +100,7 @@ def scenes(draw):
     return template, quotas, ranges
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150, deadline=None)
 @given(scenes())
 def test_as_many_as_are_admitted_one_after_the_other(scene):
     template, quotas, ranges = scene
@@ -116,7 +117,7 @@ def rolling(surge, unavailable):
 
 def test_a_number_below_zero_is_none():
     answer = found([workload(BARE, replicas=-1)])
-    assert (answer.replicas, answer.lacking, answer.would) == (None, 0, None)
+    assert (answer.replicas, answer.not_fitting, answer.next_rollout) == (None, 0, None)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +138,12 @@ def test_a_number_below_zero_is_none():
 def test_rolling_updates(room, replicas, existing, spec, lacking, surge_fits, would):
     one = workload(BARE, replicas=replicas, status={"replicas": existing}, **spec)
     answer = found([one, quota("q", {"pods": str(room)}, {})])
-    assert (answer.fits, answer.lacking, answer.surge_fits, answer.would) == (room, lacking, surge_fits, would)
+    assert (answer.fits, answer.not_fitting, answer.surge_fits, answer.next_rollout) == (
+        room,
+        lacking,
+        surge_fits,
+        would,
+    )
     assert answer.enough == (not lacking and would in {"fits", "replaced"})
     assert answer.tightest == ("q",)
 
@@ -167,7 +173,7 @@ def test_kinds_that_keep_a_number_of_pods(kind, one, wanted, missing, enough):
 
 def test_without_a_quota_any_number_fits():
     answer = found([workload(BARE, replicas=100)])
-    assert (answer.fits, answer.enough, answer.would) == (None, True, "fits")
+    assert (answer.fits, answer.enough, answer.next_rollout) == (None, True, "fits")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 from reports.test_unblock_options import (
@@ -35,7 +36,7 @@ from kubectl_kres.quantity import parse
 from kubectl_kres.store.store import Coverage, ReadRequest
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80, deadline=None)
 @given(worlds(), st.sampled_from(SPACES), st.integers(1, 4))
 def test_a_new_claim_waits_if_and_only_if_it_is_said(world: PoolWorld, space: str, amount: int):
     scene = PoolIndex(store_of(world))
@@ -46,7 +47,7 @@ def test_a_new_claim_waits_if_and_only_if_it_is_said(world: PoolWorld, space: st
     assert bool(met.closed) == bool(met.behind)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80, deadline=None)
 @given(worlds(), st.sampled_from(SPACES), st.integers(1, 4))
 def test_the_claim_that_is_named_gets_more_at_once(world: PoolWorld, space: str, amount: int):
     scene = PoolIndex(store_of(world))
@@ -114,7 +115,7 @@ def test_a_move_says_which_quota_goes_on_limiting():
     scene = situation(Create(pool("other", {CPU: 8}, ordered=False)).item, kept, waits, hard={CPU: 2})
     one = next(one for one in scene.claims if one.claim.metadata.name == "w")
     [way] = [way for way in unblock_options(scene, one.claim, one.standing) if way.kind == "pool"]
-    assert way.deeds[0].follows.startswith(f"quota capsule-pool-green still limits the namespace to {CPU} 1")
+    assert way.actions[0].effect.startswith(f"quota capsule-pool-green still limits the namespace to {CPU} 1")
 
 
 @pytest.mark.parametrize("ordered", [True, False])

@@ -8,17 +8,17 @@ import msgspec
 import pytest
 from reports.test_scheduling_report import NODES, made, raw_node, raw_pod
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model import scheduling
-from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND
-from kubectl_kres.model.objects import LimitRange, ObjectRef, ResourceQuota
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.objects import BOUND_PODS, LimitRange, ObjectRef, ResourceQuota
 from kubectl_kres.model.scheduling_views import ScheduledWorkload
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.render.quota.fit import brief, lines
 from kubectl_kres.render.scheduling import report_lines
 from kubectl_kres.render.verdict.headline import headline
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
-from kubectl_kres.reports.common.parts import NodeReport
+from kubectl_kres.reports.common.nodes import NodeReport
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.quota.fit import Fit, fit
 from kubectl_kres.reports.remedies.rivals import needs_with_nodes
@@ -77,7 +77,7 @@ def test_requests_are_those_that_admission_gives():
     )
     found = filed(deployment(), NODES, (), limits)
     assert found is not None and not found.fits
-    (asked,) = found.asked
+    (asked,) = found.requests
     assert (asked.amount, asked.parts[0].source and asked.parts[0].source.ref.name) == ("20Gi", "lims")
 
 

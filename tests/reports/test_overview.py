@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from reports.stored import box, limits, made, store_of, template
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.overview import area_bar, describe_area, describe_problem, lines
 from kubectl_kres.reports.common.explanation import EvaluationOptions
@@ -40,18 +40,18 @@ def test_an_area_counts_all_of_its_objects_once():
     found = asked(store_of(quota("a", "5Gi"), quota("b", "4Gi"), quota("c", "3900Mi"), quota("d", "1Gi")))
     quotas = area(found, "quotas")
     assert quotas.count == 4
-    assert [(part.word, part.count) for part in quotas.parts] == [("over", 1), ("full", 1), ("near", 1), ("ok", 1)]
+    assert [(part.state, part.count) for part in quotas.parts] == [("over", 1), ("full", 1), ("near", 1), ("ok", 1)]
     assert [one.subject.name for one in found.problems] == ["a", "b", "c"]
 
 
 def test_what_is_over_says_what_ends_it_and_what_is_full_does_not():
     over, full = asked(store_of(quota("a", "5Gi"), quota("b", "4Gi"))).problems
-    assert [one.text for one in over.remedies] == [
+    assert [one.text for one in over.fixes] == [
         "free 1Gi of requests.memory",
         "raise requests.memory of quota a to 5Gi, as much as is used",
     ]
-    assert '"requests.memory":"5Gi"' in over.remedies[1].commands[0]
-    assert full.remedies == ()
+    assert '"requests.memory":"5Gi"' in over.fixes[1].commands[0]
+    assert full.fixes == ()
 
 
 def test_a_quota_that_is_over_in_two_names_says_both_in_one_sentence():
@@ -59,24 +59,24 @@ def test_a_quota_that_is_over_in_two_names_says_both_in_one_sentence():
     [over] = asked(
         store_of(made("ResourceQuota", "a", spec={"hard": hard}, status={"hard": hard, "used": used}))
     ).problems
-    assert over.remedies[1].text == "raise quota a: pods to 3 and requests.cpu to 3, as much as is used"
+    assert over.fixes[1].text == "raise quota a: pods to 3 and requests.cpu to 3, as much as is used"
 
 
 def test_a_quota_that_somebody_keeps_has_no_command():
     kept = {"labels": {"app.kubernetes.io/managed-by": "Helm"}, "annotations": {"meta.helm.sh/release-name": "base"}}
     [over] = asked(store_of(quota("a", "5Gi", **kept))).problems
-    assert over.remedies[1].commands == ()
-    assert "Helm owns ResourceQuota/" in over.remedies[1].why
+    assert over.fixes[1].commands == ()
+    assert "Helm owns ResourceQuota/" in over.fixes[1].no_command_reason
 
 
 def test_refused_workloads_come_first_with_their_remedy():
     found = asked(store_of(*refused_deployment()))
     first, second = found.problems
     assert (first.subject.kind, first.state, first.missing, first.wanted) == ("Deployment", "refused", 2, 2)
-    assert "raise requests.memory of quota team" in first.remedies[0].text
+    assert "raise requests.memory of quota team" in first.fixes[0].text
     assert second.subject.kind == "ResourceQuota"
     assert describe_problem(first, NOW) == "refused: quota team is short by 1Gi of requests.memory; 2 of 2 pods missing"
-    assert [(part.word, part.count) for part in area(found, "refused").parts] == [("refused", 1)]
+    assert [(part.state, part.count) for part in area(found, "refused").parts] == [("refused", 1)]
 
 
 def test_an_object_is_told_once():
@@ -99,7 +99,7 @@ def test_limit_ranges_are_counted_by_object_and_their_bounds_by_what_they_do():
     store = store_of(limits("a", default={"cpu": "1"}), limits("b", default={"cpu": "2"}, max={"memory": "1Gi"}))
     found = area(asked(store), "limitranges")
     assert found.count == 2
-    assert describe_area(found) == "bounds: 1 that depend on LimitRange order, 1 sound"
+    assert describe_area(found) == "2 values: 1 order-dependent, 1 sound"
 
 
 def test_pods_are_those_of_the_sums():

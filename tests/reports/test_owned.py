@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from reports.stored import made, owned_by, store_of
 
-from kubectl_kres.reports.common import replicas as owned
+from kubectl_kres.reports.common import owners as owned
 
 
 def test_by_kind_and_name_of_the_controller_in_its_namespace():

@@ -68,10 +68,10 @@ def test_a_task_that_does_not_fit_beside_what_others_hold():
     store = stored(task("a"), task("b", "a", cpu="3"), pods=[on_node("other", "1500m", space="elsewhere")])
     found = assistant(store)
     assert (found.node, found.fitting) == ("n1", ("a",))
-    (lacking,) = found.lacking
+    (lacking,) = found.not_fitting
     (short,) = lacking.shortages
     assert lacking.name == "b"
-    assert (short.resource, short.asked, short.requested, short.lacking) == ("cpu", "3", "1500m", "500m")
+    assert (short.resource, short.pod_request, short.requested, short.short_by) == ("cpu", "3", "1500m", "500m")
     explained = explain_pipeline(store, subject("PipelineRun/p"), ASK)
     words = "task b does not fit on node n1, to which the assistant pins it: lacks cpu 500m (asks 3; it has 4, 1500m"
     for lines in (pipeline.lines(explained), pipeline.page(explained, now=ASK.now)):
@@ -82,28 +82,28 @@ def test_pods_of_tasks_that_end_before_are_gone_then():
     held = [of_task("a", "2"), of_task("side", "1")]
     tasks = task("a"), task("side"), task("b", "a"), task("c", "b", cpu="3")
     found = assistant(stored(*tasks, pods=held))
-    assert found.lacking == () and "c" in found.fitting  # that of a is gone, that of side may still run
+    assert found.not_fitting == () and "c" in found.fitting  # that of a is gone, that of side may still run
     found = assistant(stored(*tasks[:3], task("c", "b", cpu="3500m"), pods=held))
-    assert [each.name for each in found.lacking] == ["c"]
+    assert [each.name for each in found.not_fitting] == ["c"]
     found = assistant(stored(*tasks[:3], pods=held, last=[task("end", cpu="4")]))
     assert "end" in found.fitting
 
 
 def test_pods_that_have_ended_hold_nothing():
-    assert not assistant(stored(task("b", cpu="4"), pods=[on_node("done", "2", "Succeeded")])).lacking
+    assert not assistant(stored(task("b", cpu="4"), pods=[on_node("done", "2", "Succeeded")])).not_fitting
 
 
 def test_what_may_not_be_read_is_said():
     store = stored(task("b", cpu="9"), unread=True)
     found = assistant(store)
-    assert (found.node, found.unread_node, found.lacking) == ("n1", True, ())
+    assert (found.node, found.unread_node, found.not_fitting) == ("n1", True, ())
     lines = pipeline.lines(explain_pipeline(store, subject("PipelineRun/p"), ASK))
     assert "what is left there for tasks to come could not be read" in " ".join(" ".join(lines).split())
 
 
 def test_an_assistant_that_waits_for_a_node_says_nothing():
     found = assistant(stored(task("b", cpu="9"), node=""))
-    assert (found.node, found.lacking, found.fitting) == ("", (), ())
+    assert (found.node, found.not_fitting, found.fitting) == ("", (), ())
 
 
 @pytest.mark.parametrize("ended", [False, True])

@@ -158,8 +158,8 @@ def test_a_pipeline_that_the_webhook_refuses(tasks: Any, message: str, remedy: s
 def test_a_custom_task_is_no_taskrun():
     reference = {"apiVersion": "tekton.dev/v1", "kind": "Pipeline", "name": "q"}
     (one,) = told(pipeline_run("p", {"name": "a", "taskRef": reference})).tasks
-    assert one.gap is not None
-    assert one.gap.why == "custom"
+    assert one.missing is not None
+    assert one.missing.reason == "custom"
 
 
 def test_values_come_from_the_last_entry_of_the_run():
@@ -215,7 +215,7 @@ def test_a_run_of_which_nothing_runs(spec: Any, message: str):
 )
 def test_a_task_that_is_not_known_is_said_and_left_out(member: Any, why: str):
     found = told(pipeline_run("p", piece("a"), {"name": "b", **member}))
-    gap = found.tasks[1].gap
+    gap = found.tasks[1].missing
     assert gap is not None
     assert why in str(gap)
     assert found.verdict.allowed is True

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from reports.stored import advised, event, limits, made, store_of, subject, template
 
+from kubectl_kres.render.verdict.note import note_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.summary import Outlines
@@ -151,9 +152,17 @@ def test_claims_that_could_not_be_read_are_taken_as_new_and_that_is_said(used):
 
 def test_a_refusal_that_would_pass_now_is_told_apart_from_one_of_a_webhook():
     told = 'Create Claim data-db-0 for Pod db-0 failed error: persistentvolumeclaims "data-db-0" is forbidden: {}'
-    past = event("StatefulSet/db", "FailedCreate", told.format("exceeded quota: q, requested: requests.storage=8Gi"))
+    past = event(
+        "StatefulSet/db",
+        "FailedCreate",
+        told.format(
+            "exceeded quota: q, requested: requests.storage=8Gi, used: requests.storage=8Gi, "
+            "limited: requests.storage=10Gi"
+        ),
+    )
     hook = event("StatefulSet/db", "FailedCreate", told.format("not in this house"))
-    assert judged(stateful(DATA, replicas=1), EIGHT, past).note.startswith("wait: what was refused before")
+    note = note_text(judged(stateful(DATA, replicas=1), EIGHT, past).note)
+    assert note.startswith("wait: use of requests.storage of")
     barred = "correct the PersistentVolumeClaim of its pod: not in this house"
     assert advised(judged(stateful(DATA, replicas=1), EIGHT, hook)) == (barred,)
 

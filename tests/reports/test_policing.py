@@ -6,11 +6,12 @@ import pytest
 from msgspec import structs
 from reports.stored import box, made, owned_by, store_of, subject, template
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.admission_objects import parameter_of
-from kubectl_kres.policies.reports import DECIDING, _may_decide
+from kubectl_kres.policies.reports import _may_decide
 from kubectl_kres.policies.reports.apply import apply_policies
 from kubectl_kres.policies.reports.effects import policy_effects
+from kubectl_kres.policies.reports.needs import DECIDING
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.difference import diff
 from kubectl_kres.reports.explain.explain import analysis_of, explain
@@ -72,7 +73,7 @@ def test_pod_security_refuses_with_the_words_of_the_server():
     found = told(space(enforce="restricted"))
     assert found.verdict.outcome == "refused"
     assert found.verdict.message.startswith('pods "w" is forbidden: violates PodSecurity "restricted:latest": ')
-    assert "runAsNonRoot true" in found.remedies[0].text
+    assert "runAsNonRoot true" in found.fixes[0].text
     assert "pod-security/exemptions" in [one.code for one in found.assumptions]
 
 
@@ -90,7 +91,7 @@ def test_a_validating_policy_refuses_and_says_which_expression():
     assert found.verdict.message == (
         "pods \"w\" is forbidden: ValidatingAdmissionPolicy 'rule' with binding 'rule-b' denied request: limits, please"
     )
-    assert "object.spec.containers.all(c, has(c.resources.limits))" in found.remedies[0].text
+    assert "object.spec.containers.all(c, has(c.resources.limits))" in found.fixes[0].text
 
 
 def test_a_mutating_policy_sets_a_value_and_is_named_for_it():
@@ -112,7 +113,7 @@ def test_a_mutating_policy_sets_a_value_and_is_named_for_it():
 def test_what_is_not_computed_is_named_and_leaves_the_verdict_open(expression, why):
     found = told(*validating(expression))
     assert found.verdict.outcome == "admitted-as-far-as-seen"
-    [gap] = [one for one in found.unseen if one.kind == "ValidatingAdmissionPolicy"]
+    [gap] = [one for one in found.unread if one.kind == "ValidatingAdmissionPolicy"]
     assert gap.name == "rule" and gap.message.startswith("not computed: ") and why in gap.message.lower() + why
 
 
@@ -135,7 +136,7 @@ def test_a_service_account_that_is_missing_refuses():
     assert found.verdict.message == (
         'pods "w" is forbidden: error looking up service account ns/robot: serviceaccount "robot" not found'
     )
-    assert found.remedies[0].text.startswith("create it (kubectl create serviceaccount robot -n ns)")
+    assert found.fixes[0].text.startswith("create it (kubectl create serviceaccount robot -n ns)")
 
 
 def account(**more):
@@ -170,7 +171,7 @@ def test_a_service_account_that_is_there_decides_nothing(more):
     assert not _may_decide(store, "ns", analysis.manifest.pod)
     assert [one.refusal for one in run.outcomes] == [one.refusal for one in analysis.outcomes] == [None]
     assert [one.draft for one in run.outcomes] == [one.draft for one in analysis.outcomes]
-    assert (run.assumed, run.unseen) == (analysis.assumed, analysis.unseen) == ((), ())
+    assert (run.assumed, run.unread) == (analysis.assumed, analysis.unread) == ((), ())
 
 
 def test_one_that_takes_only_its_own_secrets_refuses():
@@ -254,7 +255,7 @@ def test_what_pods_were_given_keeps_to_pod_security_and_is_not_asked_for_what_is
     policies = validating("object.spec.containers.all(c, has(c.securityContext))")
     open_ = explain(store_of(*objects, *policies), subject("Deployment/w"), ASK)
     assert open_.verdict.outcome == "admitted-as-far-as-seen"
-    assert "securityContext" in open_.unseen[0].message
+    assert "securityContext" in open_.unread[0].message
 
 
 def test_what_pods_were_given_counts_in_a_quota():
@@ -264,7 +265,7 @@ def test_what_pods_were_given_counts_in_a_quota():
     store = store_of(deployment(app), replica_set(), pod("a", app, PROXY), quota)
     found = explain(store, subject("Deployment/w"), ASK)
     assert "exceeded quota: q, requested: requests.cpu=2500m" in found.verdict.message
-    assert "free 2 of requests.cpu in quota q" in found.remedies[0].text
+    assert "free 2 of requests.cpu in quota q" in found.fixes[0].text
 
 
 @pytest.mark.parametrize(
@@ -281,7 +282,7 @@ def test_what_pods_were_given_counts_in_a_quota():
 def test_a_policy_that_is_newer_than_the_program_is_named_and_leaves_the_verdict_open(objects, gap):
     found = told(*objects)
     assert found.verdict.outcome == "admitted-as-far-as-seen"
-    assert [(one.name, one.message) for one in found.unseen] == [
+    assert [(one.name, one.message) for one in found.unread] == [
         ("rule", f"not computed: {gap}, which is newer than this program")
     ]
     raw = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [box(image="x")]}}
@@ -298,7 +299,7 @@ def test_an_expression_that_only_a_newer_server_compiles_is_not_taken_for_a_faul
     store.origin = structs.replace(store.origin, version="v1.99.0")
     found = explain(store, subject("Deployment/w"), ASK)
     assert found.verdict.outcome == "admitted-as-far-as-seen"
-    assert "spec.validations[0].expression does not compile, or is newer" in found.unseen[0].message
+    assert "spec.validations[0].expression does not compile, or is newer" in found.unread[0].message
 
 
 def test_a_policy_that_does_not_compile_refuses_in_the_words_of_the_server_with_its_column():
@@ -328,5 +329,35 @@ def test_two_bindings_with_different_parameters_refuse_each_for_itself():
     )
     found = explain(store, subject("Deployment/w"), ASK)
     assert found.verdict.message.endswith("binding 'b-shut' denied request: asked by shut")
-    [gap] = [one for one in found.unseen if one.kind == "ValidatingAdmissionPolicy"]
+    [gap] = [one for one in found.unread if one.kind == "ValidatingAdmissionPolicy"]
     assert gap.name == "rule" and "its parameters (ConfigMap ns/barred) may not be read" in gap.message
+
+
+HAS_MEMORY = (
+    "object.spec.containers.all(c, has(c.resources) && has(c.resources.limits) && 'memory' in c.resources.limits)"
+)
+
+
+def test_the_values_that_a_policy_asks_for_are_tried():
+    """The containers for which it holds are left as they are (open-policy-agent/gatekeeper-library#499)."""
+    containers = (
+        box(limits={"memory": "1Gi"}, image="i"),
+        box("log", image="i"),
+        box("sum", {"memory": "64Mi"}, image="i"),
+    )
+    store = store_of(deployment(*containers), *validating(HAS_MEMORY))
+    (fix,) = explain(store, subject("Deployment/w"), ASK).fixes
+    assert [(edit.container, edit.side, edit.resource, edit.to, edit.basis) for edit in fix.edits] == [
+        ("log", "limits", "memory", "128Mi", "unknown"),
+        ("sum", "limits", "memory", "64Mi", "request"),
+    ]
+    assert fix.proven and fix.commands[0].startswith("kubectl patch deployment w -n ns --type strategic ")
+
+
+def test_two_kinds_of_values_and_what_no_value_mends():
+    both = f"{HAS_MEMORY} && object.spec.containers.all(c, has(c.resources.requests) && 'cpu' in c.resources.requests)"
+    store = store_of(deployment(box(image="i")), *validating(both))
+    (fix,) = explain(store, subject("Deployment/w"), ASK).fixes
+    assert [(edit.side, edit.resource) for edit in fix.edits] == [("limits", "memory"), ("requests", "cpu")]
+    (other,) = told(*validating("object.metadata.name == 'other'")).fixes
+    assert not other.edits and "object.metadata.name == 'other'" in other.text

@@ -37,7 +37,7 @@ def test_a_validating_policy_and_the_pods_that_it_would_refuse_today():
                     pod("done", box(), phase="Succeeded"))  # fmt: skip
     [effect] = found.policies
     assert (effect.name, effect.bindings, effect.actions) == ("rule", ("rule-b",), ("Deny",))
-    assert (effect.pods, effect.met, [(one.pod, one.message, one.refused) for one in effect.others]) == (
+    assert (effect.pods, effect.passing, [(one.pod, one.message, one.refused) for one in effect.failing]) == (
         2, 1, [("a", "limits, please", True)],
     )  # fmt: skip
     assert "1 of 2 pods pass" in text(found) and "a would be refused: limits, please" in text(found)
@@ -47,8 +47,8 @@ def test_a_mutating_policy_and_the_pods_that_carry_what_it_sets():
     given = box(resources={"limits": {"cpu": "750m"}, "requests": {"cpu": "750m"}})
     found = effects(*mutating(SETS), pod("a", box()), pod("b", given))
     [effect] = found.policies
-    assert (effect.pods, effect.met) == (2, 1)
-    [lacking] = effect.others
+    assert (effect.pods, effect.passing) == (2, 1)
+    [lacking] = effect.failing
     assert lacking.pod == "a" and "limits.cpu 750m" in lacking.message.replace("[cpu]", ".cpu")
     assert "1 of 2 pods carry what it sets" in text(found)
 

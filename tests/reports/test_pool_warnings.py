@@ -10,7 +10,8 @@ from kubectl_kres.capsule.model import PoolClaim
 from kubectl_kres.capsule.replay.events import Create, replay_all
 from kubectl_kres.capsule.replay.world import PoolWorld, with_pool
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
-from kubectl_kres.capsule.reports.pool.pools import warnings_of
+from kubectl_kres.capsule.reports.pool.pool_warnings import warnings_of
+from kubectl_kres.render.text.sentences import sentence_text
 
 DOTTED, LONG = "my.pool", "g" * 64
 
@@ -25,7 +26,7 @@ def test_a_pool_that_no_status_can_name_gives_nothing(name: str):
     scene = PoolIndex(store_of(made(name, to=name)))
     (one,) = scene.claims
     assert (one.standing.state, one.claim.status.conditions) == ("failed", None)
-    assert any("create it under another name" in text for text in warnings_of(scene, scene.pools[name]))
+    assert any("create it under another name" in sentence_text(text) for text in warnings_of(scene, scene.pools[name]))
     assert ways_of(scene, "w") == {}
 
 
@@ -43,6 +44,9 @@ def test_a_pool_that_lists_what_another_has_says_so_and_does_not_count_with_it()
     listed = {**(green.status.claims or {}), "a": (PoolClaim(held.name, "a", held.uid, held.claims),)}
     status = msgspec.structs.replace(green.status, claims=listed)
     scene = PoolIndex(store_of(with_pool(world, msgspec.structs.replace(green, status=status))))
-    assert sum("are in another pool now (a/w)" in text for text in warnings_of(scene, scene.pools["green"])) == 1
-    assert not any("are in another pool" in text for text in warnings_of(scene, scene.pools["blue"]))
+    assert (
+        sum("are in another pool now (a/w)" in sentence_text(text) for text in warnings_of(scene, scene.pools["green"]))
+        == 1
+    )
+    assert not any("are in another pool" in sentence_text(text) for text in warnings_of(scene, scene.pools["blue"]))
     assert {other_key(one) for one in scene.claims} == {("a", "w"), ("b", "x")}

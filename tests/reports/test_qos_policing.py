@@ -8,9 +8,10 @@ import pytest
 from reports.stored import box, store_of, subject
 from reports.test_policing import deployment, mutating, pod, replica_set, validating
 
-from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.workload_kinds import WORKLOADS
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.qos.qos_report import PodQos, QosAnswers, quality
@@ -32,7 +33,7 @@ def both(store: Store, asked: Subject, ask: EvaluationOptions = ASK) -> PodQos:
     assert (full is None) is (brief is None), asked.ref
     if full is not None and brief is not None:
         assert [getattr(full, name) for name in IN_BOTH] == [getattr(brief, name) for name in IN_BOTH], asked.ref
-        assert not {(gap.kind, gap.name) for gap in brief.unseen} - {(gap.kind, gap.name) for gap in full.unseen}
+        assert not {(gap.kind, gap.name) for gap in brief.unread} - {(gap.kind, gap.name) for gap in full.unread}
     assert full is not None
     return full
 
@@ -88,7 +89,7 @@ def test_edits_meet_the_policies() -> None:
 
 def test_what_is_not_computed_is_told() -> None:
     quality = next_pod(*validating('request.userInfo.username != "x"'))
-    assert [gap.name for gap in quality.unseen] == ["rule"]
+    assert [gap.name for gap in quality.unread] == ["rule"]
 
 
 def test_edits_of_a_file_meet_the_policies_too() -> None:

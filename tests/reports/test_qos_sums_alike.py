@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_kres.admission.base.draft import Quantities
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import add_into
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.qos import qos_sums

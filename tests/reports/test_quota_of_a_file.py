@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from reports.stored import made, store_of
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.effective_policies import policies, with_assumed_status
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaSpec, decode_object
 from kubectl_kres.quantity import parse
+from kubectl_kres.render.quota.quota_blocks import lines
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.resource_lists import scope_words
 from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports
@@ -64,7 +65,7 @@ def test_used_and_left_are_hard(values):
     for use in found.uses:
         hard, used = map(parse, values[use.name])
         assert parse(use.used or "") == used
-        assert parse(use.used or "") + parse(use.left or "") == hard == parse(use.hard)
+        assert parse(use.used or "") + parse(use.free or "") == hard == parse(use.hard)
         assert use.is_exceeded == (used > hard)
         if hard:
             assert (use.percent or 0) * hard.nano <= used.nano * 100 < ((use.percent or 0) + 1) * hard.nano
@@ -93,7 +94,7 @@ OBJECTS = [
 )
 def test_who_uses_it(by, expected):
     found = report([quota({"requests.memory": "8Gi"}, {"requests.memory": "4Gi"}), *OBJECTS], by=by, recounted=True)
-    assert {share.who: share.usage["requests.memory"] for share in found.shares} == expected
+    assert {share.name: share.usage["requests.memory"] for share in found.shares} == expected
     assert sum(parse(text).nano for text in expected.values()) == parse(found.uses[0].counted or "").nano
     biggest = [share.percents["requests.memory"] for share in found.shares]
     assert biggest == sorted(biggest, reverse=True)
@@ -121,7 +122,7 @@ def test_owners_are_followed_to_what_made_them():
     ]
     limits = quota({"requests.memory": "8Gi"}, {"requests.memory": "6Gi"})
     found = report([limits, *pods, *owners], by="workload")
-    assert {share.who: share.pods for share in found.shares} == {
+    assert {share.name: share.pods for share in found.shares} == {
         "Rollout/web": 1,
         "Deployment/old": 1,
         "ReplicaSet/alone-5d4f": 1,
@@ -161,14 +162,14 @@ def test_what_could_not_be_read_is_said_where_the_number_would_be():
     assert (uses["services"].counted, uses["services"].unread) == ("0", "")
     drift = uses["nonsense"].drift
     assert drift is not None and drift.cause == "nobody"
-    assert (found.complete, [one.kind for one in found.unseen]) == (False, ["Pod"])
+    assert (found.complete, [one.kind for one in found.unread]) == (False, ["Pod"])
     assert report([quota(names, used)]).complete
 
 
 def test_hard_that_is_not_taken_over_yet():
     raw = quota({"pods": "4", "services": "1"}, {"pods": "3"})
     raw["status"]["hard"] = {"pods": "5", "configmaps": "2"}
-    uses = {use.name: (use.hard, use.used, use.wanted) for use in report([raw]).uses}
+    uses = {use.name: (use.hard, use.used, use.spec_hard) for use in report([raw]).uses}
     assert uses == {"pods": ("5", "3", "4"), "services": ("1", None, None), "configmaps": ("2", None, "")}
     assert not report([quota({"pods": "4"})]).enforced
 
@@ -216,5 +217,15 @@ def test_ten_thousand_names():
 def test_a_quota_is_what_json_says():
     found = report([quota({"pods": "4"}, {"pods": "3"})])
     shown = msgspec.to_builtins(found)["uses"]
-    assert [*shown] == [{"name": "pods", "hard": "4", "used": "3", "left": "1", "percent": 75}]
+    assert [*shown] == [{"name": "pods", "hard": "4", "used": "3", "free": "1", "percent": 75}]
     assert isinstance(decode_object(quota({"pods": "4"}), ResourceQuota), ResourceQuota)
+
+
+def test_a_name_that_nothing_counts_for_says_what_was_meant():
+    """The API server stores such a quota, and it limits nothing: it must not look empty and well."""
+    store = filled([quota({"nvidia.com/gpu": "1"}, {})])
+    [report] = quota_reports(store, [*store.all("ResourceQuota")], EvaluationOptions(now=NOW))
+    [use] = report.uses
+    assert use.limits_nothing == "meant may be requests.nvidia.com/gpu"
+    drawn = " ".join(" ".join(lines(report)).split())
+    assert "nothing counts for this name, so it limits nothing: meant may be requests.nvidia.com/gpu" in drawn

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from reports.stored import box, limits, made, owned_by, store_of, subject, template
 
+from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.render.pod.explain import lines
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation
-from kubectl_kres.reports.common.parts import Admits
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, Note
+from kubectl_kres.reports.common.remedy import Admits
 from kubectl_kres.reports.explain.explain import explain
 
 Raw = dict[str, Any]
@@ -33,7 +34,7 @@ def asked(workload: Raw, *policies: Raw) -> Explanation:
 
 
 def ways(workload: Raw, *policies: Raw) -> list[str]:
-    return [one.text for one in asked(workload, *policies).remedies]
+    return [one.text for one in asked(workload, *policies).fixes]
 
 
 def stateful(count: int, claim: Raw) -> Raw:
@@ -168,8 +169,6 @@ CASES = [
         [
             ("raise quota q: requests.cpu to 2, requests.memory to 3188Mi (1594Mi is enough for the next pod) and "
             "limits.cpu to 8"),
-            ("set limits.cpu of container app to 1500m, requests.cpu of container app to 250m and requests.memory of "
-            "container app to 256Mi"),
             "lower parallelism to 1",
         ],
         id="a Job whose pods lack three resources",
@@ -210,19 +209,21 @@ def rollout(old: str, new: str, hard: str, used: str) -> list[Raw]:
         "Deployment", "web", spec={"replicas": 3, **template(box(requests={"memory": new}))}, status={"replicas": 3}
     )
     sets = [replica_set("web-1", old, 1, 3, 3), replica_set("web-2", new, 2, 1, 0)]
-    return [deployment, *sets, *pods, quota("team", {"requests.memory": hard}, {"requests.memory": used})]
+    rest = str(parse(used) - Quantity(3 * parse(old).nano, "BinarySI"))
+    other = made("Pod", "other", spec={"containers": [box(requests={"memory": rest})]}, status={"phase": "Running"})
+    return [deployment, *sets, *pods, other, quota("team", {"requests.memory": hard}, {"requests.memory": used})]
 
 
 def test_the_figure_is_that_of_the_whole_rollout():
     """Not 3584Mi, and then 4Gi, and then 4608Mi, with minutes of back-off between."""
     found = asked(*rollout("512Mi", "1Gi", "3Gi", "2560Mi"))
-    first, lower = found.remedies
+    first, lower = found.fixes
     assert first.text == "raise requests.memory of quota team to 4608Mi (3584Mi is enough for the next pod)"
     assert first.commands == (
         """kubectl patch quota team -n ns --type merge -p '{"spec":{"hard":{"requests.memory":"4608Mi"}}}'""",
     )
-    assert (first.admits, first.proven, first.stays) == (Admits(3, 3), True, "")
-    assert first.ask == "kubectl kres quota team -n ns --by workload"
+    assert (first.admits, first.proven, first.remaining_refusal) == (Admits(3, 3), True, "")
+    assert first.owners == "kubectl kres quota team -n ns --by workload"
     assert lower.text == "set requests.memory of container app to 512Mi"
 
 
@@ -230,7 +231,7 @@ def test_a_rollout_is_told_less_where_old_pods_end_first():
     objects = rollout("512Mi", "1Gi", "3Gi", "2560Mi")
     rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
     objects[0]["spec"]["strategy"] = rolling
-    [first, *_] = asked(*objects).remedies
+    [first, *_] = asked(*objects).fixes
     assert first.text == "raise requests.memory of quota team to 4Gi (3584Mi is enough for the next pod)"
 
 
@@ -238,13 +239,13 @@ def test_a_rollout_whose_replica_sets_were_not_read_is_told_the_same():
     """A RuntimeClass is read instead where both are too much; the pods say which of them are old."""
     objects = [one for one in rollout("512Mi", "1Gi", "3Gi", "2560Mi") if one["kind"] != "ReplicaSet"]
     objects[0]["status"] |= {"observedGeneration": 2, "updatedReplicas": 0}
-    [first, *_] = asked(*objects).remedies
+    [first, *_] = asked(*objects).fixes
     assert first.text == "raise requests.memory of quota team to 4608Mi (3584Mi is enough for the next pod)"
 
 
 def test_commands_are_one_process_each_without_a_shell():
     found = asked(web(2, box("a'b c", requests={"cpu": "2"})), limits("l", max={"cpu": "1"}), quota("q", {"cpu": "1"}))
-    for one in found.remedies:
+    for one in found.fixes:
         for command in one.commands:
             words = shlex.split(command)
             assert words[0] == "kubectl"
@@ -274,19 +275,19 @@ def test_commands_are_one_process_each_without_a_shell():
     ],
 )
 def test_what_others_keep_is_not_changed_by_a_command(metadata: Raw, keeper: str):
-    [first, *_] = asked(web(1, box(requests={"cpu": "2"})), quota("q", {"requests.cpu": "1"}, **metadata)).remedies
+    [first, *_] = asked(web(1, box(requests={"cpu": "2"})), quota("q", {"requests.cpu": "1"}, **metadata)).fixes
     assert first.commands == ()
-    assert first.why.startswith(keeper)
+    assert first.no_command_reason.startswith(keeper)
 
 
 def test_a_template_that_cannot_be_changed_in_place_is_told_why():
-    [_, lower, *_] = asked(web(2, box(requests={"cpu": "1"}), kind="Job"), quota("q", {"requests.cpu": "1"})).remedies
+    [_, lower, *_] = asked(web(2, box(requests={"cpu": "1"}), kind="Job"), quota("q", {"requests.cpu": "1"})).fixes
     assert (lower.text, lower.commands) == ("set requests.cpu of container app to 500m", ())
-    assert lower.why.startswith("the template of a Job cannot be changed: ")
+    assert lower.no_command_reason.startswith("the template of a Job cannot be changed: ")
 
 
 def test_edits_are_complete_enough_for_a_program():
-    [one] = asked(web(1, box(limits={"cpu": "2"})), limits("l", max={"cpu": "1"})).remedies
+    [one] = asked(web(1, box(limits={"cpu": "2"})), limits("l", max={"cpu": "1"})).fixes
     shown = [(edit.action, str(edit.object), edit.field, edit.from_, edit.to, edit.resource) for edit in one.edits]
     assert shown == [
         ("set", "Deployment/web", "spec.template.spec.containers[0].resources.limits[cpu]", "2", "1", "cpu")
@@ -296,18 +297,18 @@ def test_edits_are_complete_enough_for_a_program():
 def test_where_all_pods_exist_there_is_nothing_to_change():
     there = made("Deployment", "web", spec=template(box(requests={"cpu": "1"})), status={"replicas": 1})
     found = asked(there, quota("q", {"requests.cpu": "1"}, {"requests.cpu": "1"}))
-    assert found.remedies == ()
-    assert [(one.resource, one.short) for one in found.spare] == [("requests.cpu", "1")]
+    assert found.fixes == ()
+    assert [(one.resource, one.short_by) for one in found.one_more] == [("requests.cpu", "1")]
 
 
 def test_what_no_edit_is_known_for_does_not_end_the_search():
     enforced = made("Namespace", "ns", labels={"pod-security.kubernetes.io/enforce": "restricted"})
     found = asked(web(2, box(requests={"cpu": "200m"})), quota("q", {"cpu": "200m"}), enforced)
-    first = found.remedies[0]
+    first = found.fixes[0]
     assert first.text.startswith("in container app set securityContext.allowPrivilegeEscalation: false; ")
     assert first.text.endswith("; then raise cpu of quota q to 400m")
     assert (first.admits, first.proven) == (Admits(0, 2), True)
-    assert 'violates PodSecurity "restricted:latest"' in first.stays
+    assert 'violates PodSecurity "restricted:latest"' in first.remaining_refusal
 
 
 def test_a_must_specify_behind_another_quotas_bound_is_mended_as_well():
@@ -336,15 +337,15 @@ def test_what_rests_says_why():
 
 def test_it_is_said_that_the_search_ended():
     found = asked(web(1, box(requests={"cpu": "1"})), limits("ratio", maxLimitRequestRatio={"cpu": "0"}))
-    assert [(one.proven, one.edits, one.admits) for one in found.remedies] == [(False, (), None)]
-    assert found.note == "the search for edits ended without a way in; what is said here was not tried"
+    assert [(one.proven, one.edits, one.admits) for one in found.fixes] == [(False, (), None)]
+    assert found.note == Note(search="ended")
 
 
 def test_what_no_edit_mends_stands_first_and_hides_nothing_behind_it():
     """The class that does not exist is refused before the template's values and the quota are looked at."""
     app = box(requests={"memory": "1Gi"}, limits={"memory": "500Mi"})
     full = quota("team", {"requests.memory": "1Gi"}, {"requests.memory": "512Mi"})
-    found = asked(web(1, app, priorityClassName="nope"), full).remedies
+    found = asked(web(1, app, priorityClassName="nope"), full).fixes
     first = "name a PriorityClass that exists (kubectl get priorityclasses), or create it"
     assert [one.text for one in found] == [
         f"{first}; then {rest}"
@@ -354,7 +355,9 @@ def test_what_no_edit_mends_stands_first_and_hides_nothing_behind_it():
             "set limits.memory of container app to 1Gi and requests.memory of container app to 512Mi",
         )
     ]
-    assert {(one.by_hand, one.stays) for one in found} == {(first, "no PriorityClass with name nope was found")}
+    assert {(one.by_hand, one.remaining_refusal) for one in found} == {
+        (first, "no PriorityClass with name nope was found")
+    }
     page = "\n".join(lines(asked(web(1, app, priorityClassName="nope"), full)))
     assert "still refused" not in page, "the text of the fix says what mends it"
 
@@ -364,6 +367,6 @@ def test_a_pod_of_many_containers_gets_all_the_values_that_a_quota_asks_for():
     web = made("Deployment", "web", spec={"replicas": 1, **template(*(box(name) for name in names))})
     hard = dict.fromkeys(("requests.cpu", "requests.memory", "limits.cpu", "limits.memory"), "1")
     quota = made("ResourceQuota", "all", spec={"hard": hard}, status={"hard": hard, "used": dict.fromkeys(hard, "0")})
-    first = explain(store_of(web, quota), subject("Deployment/web"), EvaluationOptions()).remedies[0]
+    first = explain(store_of(web, quota), subject("Deployment/web"), EvaluationOptions()).fixes[0]
     assert first.proven
     assert len([edit for edit in first.edits if edit.field.startswith("spec.template")]) == 2 * len(names)

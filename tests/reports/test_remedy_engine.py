@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from reports.stored import store_of, subject
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.parts import Scale
+from kubectl_kres.reports.common.remedy import Scale
 from kubectl_kres.reports.remedies.engine import RemedySearch, Search, State
 
 #: What lies in the box, by name; a state says how large each is instead, and how large the box.

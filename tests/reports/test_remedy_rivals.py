@@ -8,7 +8,7 @@ from reports.stored import box, event, made, store_of, subject, template
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.explanation import EvaluationOptions
-from kubectl_kres.reports.common.parts import Admits
+from kubectl_kres.reports.common.remedy import Admits
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 
@@ -33,18 +33,17 @@ def refused(about: str) -> Raw:
 
 
 def first(*objects: Raw, unread: tuple[str, ...] = ()) -> Any:
-    return explain(store_of(*objects, unread=unread), subject("Deployment/web"), EvaluationOptions()).remedies[0]
+    return explain(store_of(*objects, unread=unread), subject("Deployment/web"), EvaluationOptions()).fixes[0]
 
 
 def test_a_quota_is_raised_by_what_another_workload_takes_first():
     found = first(web("web", 2, "100m"), web("other", 3, "200m"), quota("q", {"requests.cpu": "50m"}))
     assert (
-        found.text
-        == "raise requests.cpu of quota q to 800m, with room for the pods that Deployment/other is still missing"
+        found.text == "raise requests.cpu of quota q to 800m (includes room for the missing pods of Deployment/other)"
     )
     assert found.shared == (ObjectRef("Deployment", "other", "ns"),)
     assert found.admits == Admits(2, 2)
-    assert not found.stays
+    assert not found.remaining_refusal
 
 
 def test_what_needs_more_than_is_made_takes_nothing_of_it():
@@ -57,8 +56,8 @@ def test_whoever_of_several_is_first():
     found = first(web("web", 1, "100m"), *rivals, quota("q", {"requests.cpu": "250m"}, {"requests.cpu": "200m"}))
     assert found.text == "raise requests.cpu of quota q to 300m"
     found = first(web("web", 3, "100m"), *rivals, quota("q", {"requests.cpu": "250m"}, {"requests.cpu": "200m"}))
-    room = "with room for the pods that Deployment/one and Job/two are still missing"
-    assert found.text == f"raise requests.cpu of quota q to 1, {room}"
+    room = "(includes room for the missing pods of Deployment/one and Job/two)"
+    assert found.text == f"raise requests.cpu of quota q to 1 {room}"
 
 
 def test_a_workload_that_another_quota_refuses_takes_nothing():
@@ -68,7 +67,7 @@ def test_a_workload_that_another_quota_refuses_takes_nothing():
     policies = quota("q", {"requests.cpu": "50m"}), quota("r", {"requests.memory": "0"})
     found = explain(
         store_of(web("web", 2, "100m"), other, *policies), subject("Deployment/web"), EvaluationOptions()
-    ).remedies[0]
+    ).fixes[0]
     assert "other" not in found.text
 
 
@@ -156,7 +155,7 @@ def test_what_could_not_be_read_may_take_the_room():
     objects = web("web", 2, "100m"), refused("ReplicaSet/other-1"), quota("q", {"requests.cpu": "50m"})
     found = first(*objects, unread=("ReplicaSet",))
     assert found.contested == (ObjectRef("ReplicaSet", "other-1", "ns"),)
-    assert found.stays == "ReplicaSet/other-1 was refused by a quota, too, and may take the room first"
+    assert found.remaining_refusal == "ReplicaSet/other-1 was refused by a quota, too, and may take the room first"
     assert first(*objects).contested == (), "it is known to be gone"
 
 

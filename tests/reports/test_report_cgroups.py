@@ -8,12 +8,13 @@ import msgspec
 import pytest
 
 from kubectl_kres.admission.base.draft import Draft, draft_pod
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.kubelet import KubeletNode
 from kubectl_kres.admission.pod.aggregate import compute_class
 from kubectl_kres.admission.pod.defaulting import default_pod
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Node, Pod
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.qos.qos_report import Cgroups, Shared, SmallestLimits, build_cgroups, kubelet_node
 
 
@@ -51,7 +52,7 @@ def test_what_is_shared(found: Cgroups, shared: tuple[Shared, ...]):
 @pytest.mark.parametrize("version", [1, 2])
 def test_what_is_seen(version: int):
     found = of(box("envoy"), box("nginx", cpu="1", memory="256M"), version=version, resources=LEVEL)
-    envoy, nginx = found.seen
+    envoy, nginx = found.smallest_limits
     assert (envoy.memory, envoy.cpu, nginx.memory, nginx.cpu) == (384_000_000, 200_000, 256_000_000, 100_000)
     # The nearest of equal ones: the runtime writes the pod's limit to the container, too.
     assert envoy.memory_at.endswith("cri-containerd-ID.scope")
@@ -59,12 +60,12 @@ def test_what_is_seen(version: int):
 
 def test_a_container_without_limits_sees_the_sum_of_none():
     found = of(box("a", memory="64Mi"), box("b"))
-    assert found.seen[1] == SmallestLimits("b")
+    assert found.smallest_limits[1] == SmallestLimits("b")
 
 
 def test_the_pod_holds_an_init_container_down():
     found = of(box("a", memory="64Mi"), initContainers=[box("i", memory="128Mi")])
-    assert [one.memory for one in found.seen] == [128 << 20, 64 << 20]
+    assert [one.memory for one in found.smallest_limits] == [128 << 20, 64 << 20]
 
 
 def test_the_machine_is_what_the_node_says():
@@ -79,5 +80,5 @@ def test_the_machine_is_what_the_node_says():
 
 
 def test_notes_are_of_the_version():
-    assert any("soft_limit" in note for note in of(box("a"), version=1).notes)
-    assert any("runtime" in note and "older" in note for note in of(box("a")).notes)
+    assert any("soft_limit" in sentence_text(note) for note in of(box("a"), version=1).notes)
+    assert any(note.kind == "cpu-weight" for note in of(box("a")).notes)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from reports.stored import made, owned_by, store_of, subject, template
+from reports.stored import box, limits, made, owned_by, store_of, subject, template
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.render.pod.diff import lines
 from kubectl_kres.reports.common import effective_policies as known
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain import difference as reports
@@ -123,3 +124,32 @@ def test_an_injected_container_has_its_reason_at_its_name():
     assert [one["name"] for one in found.before["spec"]["containers"]] == ["app", "proxy"]
     assert found.reasons["spec.containers[1].name"].note == "not in the template: injected"
     assert found.reasons["spec.containers[0].resources.requests[cpu]"].note.startswith("no rule known here")
+
+
+def test_a_refused_next_pod_may_have_containers_of_live_pods():
+    """A mesh and a full quota: the refusal is the comment, the injected container a line of the difference."""
+    boxes = [box("app", limits={"cpu": "1"}), box("proxy", limits={"cpu": "1"})]
+    full = made(
+        "ResourceQuota", "q", spec={"hard": {"pods": "1"}}, status={"hard": {"pods": "1"}, "used": {"pods": "1"}}
+    )
+    objects = (
+        made("ReplicationController", "web", spec={"replicas": 2, **template(boxes[0])}, status={"replicas": 1}),
+        made("Pod", "web-x", spec={"containers": boxes}, generation=1, **owned_by("ReplicationController", "web")),
+        full,
+    )
+    found = diff(store_of(*objects), subject("ReplicationController/web"), EvaluationOptions())
+    assert found.verdict.allowed is False
+    assert [part["name"] for part in found.after["spec"]["containers"]] == ["app", "proxy"]
+
+
+def test_values_that_an_order_decides_name_the_others():
+    ranges = [limits("a", default={"cpu": "2"}), limits("b", default={"cpu": "1500m"})]
+    found = diff(
+        store_of(made("Deployment", "web", spec=template()), *ranges), subject("Deployment/web"), EvaluationOptions()
+    )
+    assert found.certain is False
+    path = "spec.containers[0].resources.limits[cpu]"
+    assert found.reasons[path].others == ("1500m",)
+    drawn = list(lines(found, width=120))
+    assert drawn[0].startswith("# the order of LimitRanges")
+    assert any("or 1500m in another order" in line for line in drawn)

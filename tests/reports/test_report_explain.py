@@ -5,13 +5,18 @@ from __future__ import annotations
 import pytest
 from reports.stored import advised, event, limits, made, owned_by, store_of, subject, template
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.render.pod.explain import lines
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
 
 APP = {"name": "app", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}}
 WEB = made("Deployment", "web", spec=template(APP))
+AGAIN = "next pod would be admitted; the controller tries again by itself"
+EXCEEDED = (
+    'Error creating: pods "web-x" is forbidden: exceeded quota: q, requested: pods=1, used: pods={used}, '
+    "limited: pods=2"
+)
 
 
 def quota(name: str, hard: dict, used: dict, **metadata) -> dict:
@@ -122,16 +127,15 @@ def test_who_changed_what_refuses_is_known():
     [
         ([], "wait for its controller; kubectl describe shows its last try"),
         (
-            [event("Deployment/web", "FailedCreate", "exceeded quota")],
-            "wait: what was refused before would pass now; the controller tries again by itself",
+            [
+                quota("q", {"pods": "2"}, {"pods": "1"}),
+                event("Deployment/web", "FailedCreate", EXCEEDED.format(used=2)),
+            ],
+            "wait: use of pods of ResourceQuota/q went from 2 to 1 since the last refusal, so the " + AGAIN,
         ),
         (
-            [
-                event(
-                    "Deployment/web", "FailedCreate", 'persistentvolumeclaims "v" is forbidden: exceeded quota: q, more'
-                )
-            ],
-            "correct the PersistentVolumeClaim of its pod: exceeded quota: q, more",
+            [event("Deployment/web", "FailedCreate", 'persistentvolumeclaims "v" is forbidden: not in this house')],
+            "correct the PersistentVolumeClaim of its pod: not in this house",
         ),
         (
             [event("Deployment/web", "FailedCreate", "Error creating: admission webhook denied it")],
@@ -148,9 +152,9 @@ def test_an_admitted_workload_whose_pods_do_not_come(objects, remedy):
 
 
 def test_what_was_refused_is_not_said_to_pass_where_its_quota_could_not_be_read():
-    store = store_of(WEB, event("Deployment/web", "FailedCreate", "exceeded quota"), unread=("ResourceQuota",))
+    store = store_of(WEB, event("Deployment/web", "FailedCreate", EXCEEDED.format(used=2)), unread=("ResourceQuota",))
     [remedy] = advised(explain(store, subject("Deployment/web"), EvaluationOptions()))
-    assert remedy.startswith("not known: the last try was refused (see below), ")
+    assert remedy.startswith("The last attempt was refused (below). ")
 
 
 WITHIN = "set limits.cpu and requests.cpu of container app to 500m"
@@ -199,8 +203,8 @@ def test_a_live_pod_out_of_bounds_asks_no_quota_for_room():
     pod = made("Pod", "p", spec={"containers": [APP]}, status={"phase": "Running"})
     store = store_of(pod, limits("lr", max={"cpu": "500m"}), quota("q", {"pods": "1"}, {"pods": "1"}))
     found = explain(store, subject("Pod/p"), EvaluationOptions())
-    assert (found.verdict.outcome, found.remedies) == ("full", ())
-    assert [one.text for one in found.spare] == ["maximum cpu usage per Container is 500m, but limit is 1"]
+    assert (found.verdict.outcome, found.fixes) == ("full", ())
+    assert [one.text for one in found.one_more] == ["maximum cpu usage per Container is 500m, but limit is 1"]
 
 
 def test_a_pod_level_that_a_server_drops():
@@ -256,8 +260,8 @@ def test_nobody_tries_again_where_no_pods_are_wanted(kind: str, spec: dict, cond
     assert why in said
     full = quota("q", {"pods": "1"}, {"pods": "1"})
     found = explain(store_of(held, tried, full), asked, EvaluationOptions())
-    assert (found.verdict.outcome, found.remedies) == ("full", ())
-    assert [(one.resource, one.short) for one in found.spare] == [("pods", "1")]
+    assert (found.verdict.outcome, found.fixes) == ("full", ())
+    assert [(one.resource, one.short_by) for one in found.one_more] == [("pods", "1")]
     assert f"{why}; a further pod would be refused" in next(lines(found, width=300))
 
 
@@ -266,8 +270,9 @@ def test_a_refusal_of_a_time_that_is_over_is_not_waited_for(failing: bool, exist
     """Events stay for an hour after the pods have come; what goes on is said by the condition, or by missing pods."""
     conditions = [{"type": "ReplicaFailure", "status": "True"}] if failing else []
     held = made("Deployment", "web", spec=template(APP), status={"conditions": conditions, "replicas": existing})
-    tried = event("Deployment/web", "FailedCreate", 'Error creating: pods "web-x" is forbidden: exceeded quota: q')
-    [remedy] = advised(explain(store_of(held, tried), subject("Deployment/web"), EvaluationOptions()))
+    tried = event("Deployment/web", "FailedCreate", EXCEEDED.format(used=2))
+    room = quota("q", {"pods": "2"}, {"pods": "1"})
+    [remedy] = advised(explain(store_of(held, tried, room), subject("Deployment/web"), EvaluationOptions()))
     assert ("tries again" in remedy) is (failing or not existing)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.pod.feature_gates import gates
 

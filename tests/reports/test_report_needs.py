@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from reports.stored import made, owned_by, store_of, subject, template
 
-from kubectl_kres.model.kinds import WORKLOADS
-from kubectl_kres.policies.reports import DECIDING
+from kubectl_kres.model.workload_kinds import WORKLOADS
+from kubectl_kres.policies.reports.needs import DECIDING
 from kubectl_kres.reports.pod import needs as reading
 from kubectl_kres.reports.pod.needs import MOST, selector_text
 from kubectl_kres.store.store import ReadRequest

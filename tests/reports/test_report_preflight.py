@@ -6,10 +6,10 @@ import pytest
 from reports.stored import advised, made, store_of, subject, template
 
 from kubectl_kres.render.pod.explain import lines
+from kubectl_kres.render.verdict.note import NOTHING
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import list_read_requests
-from kubectl_kres.reports.remedies.words import NOTHING
 
 GOOD = {"name": "app", "image": "i"}
 VERSIONS = {"Deployment": "apps/v1", "Job": "batch/v1", "Pod": "v1"}
@@ -209,4 +209,4 @@ def test_a_template_that_is_not_valid_says_nothing_about_quotas():
     wrong = told(filed("Deployment", "web", {**GOOD, "resources": {"limits": {"cpus": "1"}}}), memory, defaults)
     right = told(filed("Deployment", "web", GOOD), memory, defaults)
     assert wrong.verdict.code == 422 and (wrong.demands, wrong.quotas) == ((), ())
-    assert right.demands[0].lacking == {} and right.quotas[0].fits == 1
+    assert right.demands[0].missing == {} and right.quotas[0].fits == 1

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from reports.stored import box, made, store_of, subject
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.last_editor import FieldEdit
-from kubectl_kres.reports.qos.qos_report import OomScore, PodQos, QosAnswers, quality
+from kubectl_kres.reports.qos.qos_report import OomScore, OomScoreReason, PodQos, QosAnswers, quality
 
 BOTH = {"cpu": "1", "memory": "1Gi"}
 FILL = {"type": "Container", "default": {"cpu": "500m", "memory": "256Mi"}, "defaultRequest": {"cpu": "100m"}}
@@ -129,21 +130,21 @@ def test_scores_are_those_of_the_node_and_of_the_class_that_is_kept():
     found = quality(store_of(pod, NODE), subject("Pod/p"), EvaluationOptions())
     assert found is not None
     assert (found.scores, found.memory, found.node) == (
-        (OomScore("container app", 875, "memory request 1Gi"),),
+        (OomScore("container app", 875, OomScoreReason("Burstable", "1Gi")),),
         8 << 30,
         "n1",
     )
     unknown = quality(store_of(pod, unread=("Node",)), subject("Pod/p"), EvaluationOptions())
     assert unknown is not None
-    assert unknown.scores == (OomScore("container app", None, "memory request 1Gi"),)
-    assert (unknown.unseen, unknown.complete) == ((), True)
+    assert unknown.scores == (OomScore("container app", None, OomScoreReason("Burstable", "1Gi")),)
+    assert (unknown.unread, unknown.complete) == ((), True)
 
 
 def test_scores_name_the_part_of_the_pod_level():
     pod = live(containers=[box(requests={"memory": "512Mi"}), box("b")], resources={"requests": {"memory": "1536Mi"}})
     found = quality(store_of(pod, NODE), subject("Pod/p"), EvaluationOptions())
     assert found is not None
-    texts = [(one.value, one.of) for one in found.scores]
+    texts = [(one.value, sentence_text(one.depends_on)) for one in found.scores]
     assert texts == [(875, "memory request 512Mi and 512Mi of the pod level's"),
                      (938, "no memory request and 512Mi of the pod level's")]  # fmt: skip
 
@@ -168,7 +169,7 @@ def test_cgroups_are_those_of_the_live_pod():
     root = found.cgroups.root
     assert root.children[0].children[0].path == "/kubepods/burstable/poda-b"
     assert [value.file for value in root.children[0].values] == ["hugetlb.2MB.limit_in_bytes"]
-    assert any("soft_limit" in note for note in found.cgroups.notes)
+    assert any(note.kind == "no-soft-limit" for note in found.cgroups.notes)
 
 
 def test_orders_of_limit_ranges_are_alternatives():

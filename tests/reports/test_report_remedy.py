@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from admission.samples import container, limit_range, pod, policies, priority, quota, runtime
 
-from kubectl_kres.admission.base.outcome import LimitedResource, Server
+from kubectl_kres.admission.base.server import LimitedResource, Server
 from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.reports.remedies.typos import suggest_quantity

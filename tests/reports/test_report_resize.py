@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from reports.stored import advised, box, made, store_of, subject
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.errors import NotFound, UsageError
+from kubectl_kres.render.verdict.note import NOTHING
 from kubectl_kres.reports.common.explanation import EvaluationOptions
-from kubectl_kres.reports.remedies.words import NOTHING
 from kubectl_kres.reports.resize import Resize, Sum, resize
 
 GATES = ["InPlacePodLevelResourcesVerticalScaling", "InPlacePodVerticalScalingInitContainers"]

@@ -8,7 +8,7 @@ from reports.runs import step, task
 from reports.stored import made, store_of, subject
 
 from kubectl_kres.reports.common.explanation import EvaluationOptions
-from kubectl_kres.reports.common.parts import DeleteObject, Remedy
+from kubectl_kres.reports.common.remedy import DeleteObject, Remedy
 from kubectl_kres.reports.explain.explain import explain
 
 ENDED = {"conditions": [{"type": "Succeeded", "status": "True"}], "completionTime": "2026-11-20T01:00:00Z"}
@@ -37,7 +37,7 @@ def found(size: str, *objects: Any) -> tuple[Remedy, ...]:
     run = made("TaskRun", "r", spec={"taskRef": {"name": "build"}, "workspaces": [source]})
     build = task("build", step("a"), workspaces=[{"name": "src"}])
     asked = EvaluationOptions(now="2026-11-20T03:10:00Z")
-    return explain(store_of(build, run, *objects), subject("TaskRun/r"), asked).remedies
+    return explain(store_of(build, run, *objects), subject("TaskRun/r"), asked).fixes
 
 
 def deleted(remedies: tuple[Remedy, ...]) -> list[list[str]]:

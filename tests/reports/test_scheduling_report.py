@@ -8,16 +8,16 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model import scheduling
-from kubectl_kres.model.kinds import BOUND_PODS, BY_KIND
-from kubectl_kres.model.objects import LimitRange, ObjectRef
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.objects import BOUND_PODS, LimitRange, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.scheduling import PersistentVolume, SchedulingNode, SchedulingPod, StorageClaim
 from kubectl_kres.model.workload import Event
 from kubectl_kres.render.scheduling import report_lines
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
-from kubectl_kres.reports.common.parts import NodeReport
+from kubectl_kres.reports.common.nodes import NodeReport
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.scheduling.node_info import gather_pods
@@ -101,7 +101,7 @@ def test_groups_the_nearest_node_and_who_holds_it():
     near = found.nearest
     assert near is not None and near.node == "big"
     (short,) = near.shortages
-    assert (short.allocatable, short.requested, short.lacking) == ("16Gi", "10Gi", "2Gi")
+    assert (short.allocatable, short.requested, short.short_by) == ("16Gi", "10Gi", "2Gi")
     assert [(holder.pod.name, holder.amount) for holder in near.holders] == [("db", "10Gi")]
     shown = text(found)
     assert "nodes: 0 of 3 can take Pod/web" in shown
@@ -112,10 +112,10 @@ def test_groups_the_nearest_node_and_who_holds_it():
 
 def test_remedies_are_tried():
     found = report(made(raw_pod(requests={"memory": "8Gi"}), pods=[HOLDS]))
-    lower, tolerate = found.remedies
+    lower, tolerate = found.fixes
     (value,) = lower.lowered
     assert (lower.node, value.container, value.from_, value.to) == ("big", "app", "8Gi", "6Gi")
-    assert not lower.commands and lower.why  # the requests of a pod are those of its manifest
+    assert not lower.commands and lower.no_command_reason  # the requests of a pod are those of its manifest
     assert (tolerate.action, tolerate.node, tolerate.about) == ("tolerate", "own", "gpu:NoSchedule")
     assert "patch pod web -n shop --type merge" in tolerate.commands[0]
 
@@ -126,13 +126,15 @@ def test_a_lower_request_that_admission_refuses_is_no_remedy():
         {"metadata": {"name": "lims", "namespace": "shop"}, "spec": {"limits": [least]}}, LimitRange
     )
     found = report(made(raw_pod(requests={"memory": "8Gi"}), NODES, [HOLDS], limits))
-    assert [remedy.action for remedy in found.remedies] == ["tolerate"]
+    assert [remedy.action for remedy in found.fixes] == ["tolerate"]
 
 
 def remedies_of(*pods: Any, **spec: Any) -> list[tuple[str, str, str]]:
     found = report(made(raw_pod(**spec), [raw_node("plain", "8Gi", labels={"host": "plain"})], pods))
-    assert all(remedy.why and not remedy.commands for remedy in found.remedies)  # it is a pod: nothing of it can change
-    return [(remedy.action, remedy.about, remedy.node) for remedy in found.remedies]
+    assert all(
+        remedy.no_command_reason and not remedy.commands for remedy in found.fixes
+    )  # it is a pod: nothing of it can change
+    return [(remedy.action, remedy.about, remedy.node) for remedy in found.fixes]
 
 
 def test_constraints_terms_and_ports_that_are_left_out():
@@ -153,12 +155,12 @@ def test_nodes_in_trouble_are_not_tolerated(key: str):
     ill = raw_node("ill", "64Gi", taints=[{"key": key, "effect": "NoSchedule"}])
     found = report(made(raw_pod(), [ill]))
     assert found.groups[0].about == ((f"{key}:NoSchedule", 1),)
-    assert not found.remedies
+    assert not found.fixes
 
 
 def test_a_label_and_a_node_that_is_cordoned():
     nodes = [raw_node("plain", "8Gi"), raw_node("off", "8Gi", unschedulable=True, labels={"disk": "ssd"})]
-    label, uncordon = report(made(raw_pod(nodeSelector={"disk": "ssd"}), nodes)).remedies
+    label, uncordon = report(made(raw_pod(nodeSelector={"disk": "ssd"}), nodes)).fixes
     assert label.commands == ("kubectl label node plain disk=ssd",)
     assert uncordon.commands == ("kubectl uncordon off",)
 
@@ -170,7 +172,7 @@ def test_where_pods_of_all_namespaces_may_not_be_read():
     found = report(store)
     assert (found.empty, found.complete, found.sentence, found.not_read) == (True, False, "", ("Pod",))
     shown = text(found)
-    assert "nodes: 1 of 3 would, if they were empty, take Pod/web as far as seen: big" in shown
+    assert "nodes: 1 of 3 nodes are big enough (free room not checked) for Pod/web as far as seen: big" in shown
     assert "not looked at, since it could not be read: Pod" in shown
 
 
@@ -183,7 +185,7 @@ def test_where_volumes_may_not_be_read():
 
 def test_another_scheduler():
     found = report(made(raw_pod(schedulerName="volcano", requests={"memory": "8Gi"}), pods=[HOLDS]))
-    assert (found.complete, found.sentence, found.remedies) == (False, "", ())
+    assert (found.complete, found.sentence, found.fixes) == (False, "", ())
     assert "not computed: scheduler volcano" in text(found)
 
 
@@ -206,7 +208,7 @@ def test_without_a_live_cluster_the_nodes_are_not_read():
         store.forget(kind)
     subject = Subject(ObjectRef("Pod", "web", "shop"), BY_KIND["Pod"])
     explanation = explain(store, subject, EvaluationOptions(Server()))
-    assert explanation.scheduling is not None and explanation.unseen == ()
+    assert explanation.scheduling is not None and explanation.unread == ()
     assert "nodes: not computed: nodes as the scheduler sees them" in text(explanation.scheduling)
 
 
@@ -284,7 +286,7 @@ def test_the_node_that_a_pod_is_pinned_to(by: str, name: str):
     _, found = pinning(by, "8Gi")
     (pinned,) = found.pinned
     assert (pinned.node, pinned.by) == ("small", ObjectRef(by, name, "shop"))
-    assert pinned.lacks is not None and pinned.lacks.shortages[0].lacking == "4Gi"
+    assert pinned.obstacle is not None and pinned.obstacle.shortages[0].short_by == "4Gi"
     assert f"pinned to small by {by}/{name}: small: lacks memory 4Gi" in text(found)
     _, found = pinning(by, "1Gi")
-    assert found.fits == ("small",) and found.pinned[0].lacks is None
+    assert found.fits == ("small",) and found.pinned[0].obstacle is None

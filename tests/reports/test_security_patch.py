@@ -9,7 +9,8 @@ import pytest
 from reports.stored import box, made, store_of, subject
 from reports.test_policing import ASK, deployment, space
 
-from kubectl_kres.policies.rules.pod_security import Level, merged_spec, violations
+from kubectl_kres.policies.rules.compliant_context import merged_spec
+from kubectl_kres.policies.rules.pod_security import Level, violations
 from kubectl_kres.reports.explain.explain import explain
 
 PRIVILEGED = {"privileged": True, "runAsUser": 0, "capabilities": {"add": ["SYS_ADMIN", "NET_BIND_SERVICE"]}}
@@ -30,20 +31,20 @@ def test_the_patch_makes_the_pods_pass(name: str, level: str):
     if found.verdict.allowed:
         assert violations(Level(level), {"spec": spec}, 37) == ()
         return
-    [fix] = found.remedies
+    [fix] = found.fixes
     [command] = fix.commands
     words = shlex.split(command)
     assert words[:6] == ["kubectl", "patch", "deployment", "w", "-n", "ns"] and words[6:8] == ["--type", "strategic"]
     patch = json.loads(words[words.index("-p") + 1])["spec"]["template"]["spec"]
     assert violations(Level(level), {"spec": merged_spec(spec, patch)}, 37) == ()
-    assert (fix.proven, fix.stays) == (True, "")
-    assert ("runs as root" in fix.why) == (level == "restricted" and "runAsNonRoot" in command)
+    assert (fix.proven, fix.remaining_refusal) == (True, "")
+    assert ("runs as root" in fix.no_command_reason) == (level == "restricted" and "runAsNonRoot" in command)
 
 
 def test_what_contexts_do_not_mend_is_named_and_gets_no_command():
     owner = deployment(box(image="i"), hostNetwork=True)
     found = explain(store_of(owner, space(enforce="restricted")), subject("Deployment/w"), ASK)
-    [fix] = found.remedies
+    [fix] = found.fixes
     assert "host namespaces (hostNetwork=true)" in fix.text and fix.commands == () and not fix.proven
 
 
@@ -51,11 +52,11 @@ def test_an_owner_gets_no_command():
     owner = deployment(box(image="i"))
     owner["metadata"]["annotations"] = {"argocd.argoproj.io/tracking-id": "x"}
     found = explain(store_of(owner, space(enforce="restricted")), subject("Deployment/w"), ASK)
-    assert found.remedies[0].commands == () and "Argo CD owns Deployment/w:" in found.remedies[0].why
+    assert found.fixes[0].commands == () and "Argo CD owns Deployment/w:" in found.fixes[0].no_command_reason
 
 
 def test_of_a_job_it_is_said_that_its_template_is_fixed():
     template = deployment(box(image="i"))["spec"]["template"]
     job = made("Job", "j", spec={"template": {**template, "spec": {**template["spec"], "restartPolicy": "Never"}}})
     found = explain(store_of(job, space(enforce="restricted")), subject("Job/j"), ASK)
-    assert found.remedies[0].commands == () and "cannot be changed" in found.remedies[0].why
+    assert found.fixes[0].commands == () and "cannot be changed" in found.fixes[0].no_command_reason

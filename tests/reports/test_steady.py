@@ -7,7 +7,8 @@ from msgspec import structs
 
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import Fact, LastEdit
-from kubectl_kres.reports.common.parts import Record, TektonPart, WaitingRun, comparable_value
+from kubectl_kres.reports.common.record import Record, comparable_value
+from kubectl_kres.tekton.reports.part import TektonPart, WaitingRun
 
 SET = Source("ReplicaSet", "web-7", "shop")
 FACT = Fact("FailedCreate", 'Error creating: pods "web-7-a" is forbidden: no room', SET, "2026-11-21T10:00:00Z", 2)

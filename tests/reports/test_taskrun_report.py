@@ -14,7 +14,8 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pod import explain as render
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation
-from kubectl_kres.reports.common.parts import Admits, CreateObject, SetConfig, SetValue
+from kubectl_kres.reports.common.remedy import Admits, CreateObject, SetConfig, SetValue
+from kubectl_kres.reports.common.system_parts import part_of
 from kubectl_kres.reports.explain.difference import Differences, diff
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import list_read_requests
@@ -22,6 +23,7 @@ from kubectl_kres.reports.qos.qos_report import QosAnswers, quality
 from kubectl_kres.reports.quota.denied import find_refusal
 from kubectl_kres.reports.quota.fit import fit
 from kubectl_kres.store.store import Coverage, ReadRequest
+from kubectl_kres.tekton.reports.part import TektonPart
 
 ASK = EvaluationOptions(now="2026-11-20T03:10:00Z")
 BUILD = task("build", step("a", {"cpu": "200m"}), step("b"))
@@ -62,7 +64,7 @@ def test_each_value_names_what_set_it():
 
 def test_task_level_says_what_the_division_did():
     found = told("TaskRun/r", BUILD, run("r", computeResources={"requests": {"cpu": "1", "memory": "1"}}))
-    part = found.tekton
+    part = part_of(found.pod_parts, TektonPart)
     assert part is not None
     assert (part.steps, part.task_level, part.lost, part.added) == (2, True, {"memory": "1"}, ("prepare",))
     assert values(found)["step-a"] == ("200m", "500m", "tekton/task-level-request")
@@ -88,8 +90,9 @@ def test_a_task_alone_is_run_with_defaults():
 def test_a_refusal_is_told_in_tektons_words(objects: Any, status: str, reason: str, seconds: int, remedy: str):
     found = told("TaskRun/r", *objects, task("build", step("a", {"cpu": "1200m"})), run("r"))
     assert found.verdict.allowed is False
-    assert found.tekton is not None
-    problem = found.tekton.problem
+    part = part_of(found.pod_parts, TektonPart)
+    assert part is not None
+    problem = part.problem
     assert problem is not None
     assert (problem.stage, problem.object) == ("create", "TaskRun")
     assert (problem.status, problem.reason, problem.requeue_seconds) == (status, reason, seconds)
@@ -100,8 +103,8 @@ def test_a_refusal_is_told_in_tektons_words(objects: Any, status: str, reason: s
 def test_a_value_of_the_run_is_changed_in_the_run():
     top = most("1")
     found = told("TaskRun/r", top, BUILD, run("r", computeResources={"limits": {"cpu": "2"}, "requests": {"cpu": "1"}}))
-    assert advised(found) == ("set limits.cpu of the whole Task in TaskRun/r to 1, then start a new run",)
-    [edit] = found.remedies[0].edits
+    assert advised(found) == ("set limits.cpu of spec.computeResources of TaskRun/r to 1, then start a new run",)
+    [edit] = found.fixes[0].edits
     assert isinstance(edit, SetValue)
     assert (edit.object.kind, edit.field, edit.from_, edit.to) == (
         "TaskRun",
@@ -128,7 +131,7 @@ def test_what_tekton_adds_is_given_values_by_a_limitrange():
         ),
         "create LimitRange container-defaults with default.cpu 100m per Container",
     )
-    [entry] = found.remedies[0].edits
+    [entry] = found.fixes[0].edits
     assert isinstance(entry, SetConfig)
     assert (
         told(
@@ -136,7 +139,7 @@ def test_what_tekton_adds_is_given_values_by_a_limitrange():
         ).verdict.allowed
         is True
     )
-    [edit] = found.remedies[1].edits
+    [edit] = found.fixes[1].edits
     assert isinstance(edit, CreateObject)
     assert edit.manifest["spec"]["limits"] == [{"type": "Container", "default": {"cpu": "100m"}}]
     assert told("TaskRun/r", counted("q", limits_cpu="9"), edit.manifest, built, run("r")).verdict.allowed is True
@@ -154,14 +157,14 @@ def test_twenty_steps_of_one_core_against_a_quota_of_ten():
     steps = [step(f"s{number}", limits={"cpu": "1"}) for number in range(20)]
     built, room = task("build", *steps), counted("q", limits_cpu="10")
     found = told("TaskRun/r", room, FILLED_LIMITS, built, run("r"))
-    whole = "the whole Task in TaskRun/r"
+    whole = "spec.computeResources of TaskRun/r"
     assert advised(found) == (
         f"set limits.cpu of {whole} to 500m and requests.cpu of {whole} to 10, then start a new run",
         "set limits.cpu of the 20 steps s0 to s19 of Task/build to 500m, then start a new run",
         "raise limits.cpu of quota q to 20",
     )
-    assert [one.commands != () for one in found.remedies] == [False, False, True]
-    assert all(one.proven and one.admits == Admits(1, 1) for one in found.remedies)
+    assert [one.commands != () for one in found.fixes] == [False, False, True]
+    assert all(one.proven and one.admits == Admits(1, 1) for one in found.fixes)
     values = {"limits": {"cpu": "500m"}, "requests": {"cpu": "10"}}
     assert told("TaskRun/r", room, FILLED_LIMITS, built, run("r", computeResources=values)).verdict.allowed is True
 
@@ -170,7 +173,7 @@ def test_the_runs_own_values_of_a_step_are_changed_there():
     specs = [{"name": "a", "computeResources": {"limits": {"cpu": "3"}}}]
     found = told("TaskRun/r", most("1"), BUILD, run("r", stepSpecs=specs))
     assert advised(found) == ("lower limits.cpu of step a of TaskRun/r from 3 to 1, then start a new run",)
-    assert [one.field for one in found.remedies[0].edits] == ["spec.stepSpecs[0].computeResources.limits[cpu]"]
+    assert [one.field for one in found.fixes[0].edits] == ["spec.stepSpecs[0].computeResources.limits[cpu]"]
 
 
 def test_a_waiting_run_says_until_when():
@@ -178,21 +181,23 @@ def test_a_waiting_run_says_until_when():
         "PipelineRun", "p", spec={"timeouts": {"pipeline": "30m"}}, status={"startTime": "2026-11-20T03:00:00Z"}
     )
     found = told("TaskRun/r", BUSY, parent, task("build", step("a", {"cpu": "1"})), run("r", status=WAITS, owner="p"))
-    assert found.tekton is not None
-    waiting = found.tekton.waiting
+    part = part_of(found.pod_parts, TektonPart)
+    assert part is not None
+    waiting = part.waiting
     assert waiting is not None
     assert (waiting.since, waiting.next_try) == ("2026-11-20T03:01:07Z", "2026-11-20T03:10:07Z")
     assert (waiting.pipeline_run, waiting.seconds_left) == ("p", 20 * 60)
-    assert found.tekton.never == ()
+    assert part.never_fits == ()
 
 
 def test_a_run_that_never_fits_is_not_told_to_free_room():
     found = told("TaskRun/r", BUSY, FILLED, task("build", step("a", {"cpu": "5"})), run("r", status=WAITS))
-    assert found.tekton is not None
-    assert [(one.requested, one.hard) for one in found.tekton.never] == [("5", "2")]
+    part = part_of(found.pod_parts, TektonPart)
+    assert part is not None
+    assert [(one.requested, one.hard) for one in part.never_fits] == [("5", "2")]
     assert advised(found) == (
-        "lower requests.cpu of step a of Task/build from 5 to 500m, then start a new run",
         "raise requests.cpu of quota team to 6500m",
+        "lower requests.cpu of step a of Task/build from 5 to 500m, then start a new run",
     )
     assert any(line.startswith("never   it asks for 5 of requests.cpu") for line in render.lines(found, whole=True))
 
@@ -224,7 +229,13 @@ def test_a_run_that_has_failed_is_not_revived_by_a_change():
             "full: ns/TaskRun/r: ended; a new run would be",
             "a new run gets",
         ),
-        ((most("500m"),), "False", "PodCreationFailed", "refused", "Succeeded=False, PodCreationFailed: final"),
+        (
+            (most("500m"),),
+            "False",
+            "PodCreationFailed",
+            "refused",
+            "Succeeded=False, PodCreationFailed: failed for good",
+        ),
     ],
 )
 def test_what_a_run_that_has_ended_is_told_is_about_the_next(
@@ -258,8 +269,8 @@ def test_values_for_the_whole_task_are_mended_there_and_not_in_a_step_that_they_
     steps = task("build", step("a"), step("b"))
     found = told("TaskRun/r", default, steps, run("r", computeResources={"requests": {"cpu": "4"}}))
     assert advised(found) == (
-        "set requests.cpu of the whole Task in TaskRun/r to 2, then start a new run",
-        "set limits.cpu of the whole Task in TaskRun/r to 2, then start a new run",
+        "set requests.cpu of spec.computeResources of TaskRun/r to 2, then start a new run",
+        "set limits.cpu of spec.computeResources of TaskRun/r to 2, then start a new run",
     )
 
 
@@ -385,7 +396,7 @@ def test_lists_of_pods_say_the_same():
 
 def test_a_pod_whose_run_is_gone_stands_for_itself():
     found = told("Pod/r-pod", LIMITS, POD)
-    assert found.tekton is None
+    assert part_of(found.pod_parts, TektonPart) is None
     assert found.start == "the live pod"
 
 
@@ -457,7 +468,7 @@ def test_what_is_supposed_of_the_configuration_is_said_once(objects: Any, unread
     texts = [one.text for one in found.assumptions]
     assert len(texts) == bool(said)
     assert all(said in text for text in texts)
-    assert not [one for one in found.unseen if one.kind in {"ConfigMap", "Namespace"}]
+    assert not [one for one in found.unread if one.kind in {"ConfigMap", "Namespace"}]
 
 
 def test_configuration_stands_beside_the_webhook():
@@ -525,8 +536,11 @@ def test_a_part_of_the_configuration_that_is_not_there_is_named():
 
 def test_a_condition_that_nothing_has_yet_is_one_that_it_would_get():
     ended = {"conditions": [{"type": "Succeeded", "status": "False", "reason": "PodCreationFailed"}]}
-    for name, status, label in (("Task/build", None, "would become "), ("TaskRun/r", ended, "")):
+    for name, status, label, word in (
+        ("Task/build", None, "would become ", "fails"),
+        ("TaskRun/r", ended, "", "failed"),
+    ):
         found = told(name, most("100m"), BUILD, run("r", status=status))
-        assert f"status  {label}Succeeded=False, PodCreationFailed: final;" in "\n".join(
+        assert f"status  {label}Succeeded=False, PodCreationFailed: {word} for good;" in "\n".join(
             render.lines(found, whole=True, width=400)
         )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from reports.stored import Raw, box, made, owned_by, store_of
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.capsule.reports.explain_tenant import TenantUsers, tenant_users, users_needs
 from kubectl_kres.errors import NotFound
 from kubectl_kres.model.kinds import BY_KIND
@@ -47,8 +47,8 @@ def test_what_two_quotas_count_is_counted_once_above_them():
         pod("y", "500m"),
     )
     [space] = found.tree
-    assert [node.who for node in space.inside] == ["ResourceQuota/a", "ResourceQuota/b"]
-    assert [node.usage["requests.cpu"] for node in space.inside] == ["1500m", "1500m"]
+    assert [node.name for node in space.children] == ["ResourceQuota/a", "ResourceQuota/b"]
+    assert [node.usage["requests.cpu"] for node in space.children] == ["1500m", "1500m"]
     assert (space.usage["requests.cpu"], space.usage["pods"], space.pods) == ("1500m", "2", 2)
     assert space.percents == {"pods": 100, "requests.cpu": 100}
 
@@ -63,22 +63,22 @@ def test_shares_are_of_what_the_tenant_uses_and_the_fullest_name_is_first():
         pod("z", "1500m", "elsewhere"),
     )
     assert found.names == ("requests.cpu", "pods")
-    assert [(node.who, node.percents["requests.cpu"]) for node in found.tree] == [
+    assert [(node.name, node.percents["requests.cpu"]) for node in found.tree] == [
         ("Namespace/two", 60),
         ("Namespace/one", 40),
     ]
-    [quota_node] = found.tree[0].inside
+    [quota_node] = found.tree[0].children
     assert dict(quota_node.hard) == {"pods": "9", "requests.cpu": "2"}
-    [job] = quota_node.inside
-    assert (job.who, [node.who for node in job.inside]) == ("Job/run", ["Pod/y"])
-    [value] = job.inside[0].inside
-    assert value.who == "app" and value.usage["requests.cpu"] == "1500m"
+    [job] = quota_node.children
+    assert (job.name, [node.name for node in job.children]) == ("Job/run", ["Pod/y"])
+    [value] = job.children[0].children
+    assert value.name == "app" and value.usage["requests.cpu"] == "1500m"
 
 
 def test_a_namespace_without_a_quota_is_no_node():
     found = users(tenant("ns", "bare"), quota("a", pods="1"))
     assert found.namespaces == ("bare", "ns")
-    assert [node.who for node in found.tree] == ["Namespace/ns"]
+    assert [node.name for node in found.tree] == ["Namespace/ns"]
     assert found.complete
 
 
@@ -86,7 +86,7 @@ def test_what_could_not_be_read_is_told():
     store = store_of(tenant("ns"), quota("a", pods="3"), unread=("Pod",))
     store.cover(ReadRequest("Pod", "ns"), Coverage("denied", "pods is forbidden"))
     found = tenant_users(store, OIL, EvaluationOptions(Server()))
-    assert [gap.kind for gap in found.unseen] == ["Pod"]
+    assert [gap.kind for gap in found.unread] == ["Pod"]
     assert not found.complete
 
 

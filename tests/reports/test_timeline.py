@@ -207,7 +207,7 @@ def test_what_could_not_be_read_is_no_empty_answer():
     store = store_of(quota(), unread=("Event", "ReplicaSet"))
     result = timeline(store, "ns", PodNews())
     assert not result.complete
-    assert {(unseen.kind, unseen.required) for unseen in result.unseen} == {("Event", True), ("ReplicaSet", True)}
+    assert {(unseen.kind, unseen.required) for unseen in result.unread} == {("Event", True), ("ReplicaSet", True)}
     assert not timeline(store_of(), "ns", None).complete
 
 
@@ -217,7 +217,7 @@ def test_who_may_not_read_events_gets_a_whole_answer_that_says_so():
     store.cover(events, Coverage("denied", "events is forbidden"))
     result = timeline(store, "ns", PodNews())
     assert result.complete
-    assert [(unseen.kind, unseen.required) for unseen in result.unseen] == [("Event", False)]
+    assert [(unseen.kind, unseen.required) for unseen in result.unread] == [("Event", False)]
 
 
 def test_another_namespace_is_not_told():

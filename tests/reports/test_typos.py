@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from reports.stored import box, limits, made, store_of, subject, template
 
+from kubectl_kres.render.verdict.note import note_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
 
@@ -17,11 +18,8 @@ FULL = {"cpu": "1", "memory": "64Mi"}
 
 def noted(*held, requests=None, **limited) -> str:
     container = box(requests={**FULL, **(requests or {})}, limits={**FULL, **limited})
-    return explain(
-        store_of(made("Deployment", "web", spec=template(container)), *held),
-        subject("Deployment/web"),
-        EvaluationOptions(),
-    ).note
+    store = store_of(made("Deployment", "web", spec=template(container)), *held)
+    return note_text(explain(store, subject("Deployment/web"), EvaluationOptions()).note)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +82,7 @@ def test_containers_are_named_as_what_they_are():
     hard = {"requests.cpu": "8"}
     full = made("ResourceQuota", "q", spec={"hard": hard}, status={"hard": hard, "used": {"requests.cpu": "0"}})
     found = explain(store_of(web, full), subject("Deployment/web"), EvaluationOptions())
-    assert found.note == (
+    assert note_text(found.note) == (
         "did you mean 100m in requests.cpu of init container first (100 is 100 CPUs) "
         "and 200m in requests.cpu of sidecar proxy (200 is 200 CPUs)?"
     )

@@ -9,18 +9,22 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_kres.capsule.replay.events import Create, DeleteEvent, PatchEvent, WorldEvent, replay, replay_all
 from kubectl_kres.capsule.replay.reconcile import settle_world
 from kubectl_kres.capsule.replay.world import PoolWorld, build_pool_world, with_claims
+from kubectl_kres.capsule.reports.common.claim_action import ClaimAction
 from kubectl_kres.capsule.reports.common.claim_state import HELD, WAITING, claim_standing_of
+from kubectl_kres.capsule.reports.common.part import PoolTrail, TrailClaim
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
+from kubectl_kres.capsule.reports.pool.refusing_pools import waiting_words
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
 from kubectl_kres.capsule.reports.unblock.options import unblock_options
 from kubectl_kres.model.kinds import BY_KIND, KINDS
-from kubectl_kres.reports.common.parts import ClaimAction
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
 
 NAMES = ("requests.cpu", "requests.memory", "pods")
@@ -103,11 +107,11 @@ def event_of(deed: ClaimAction, command: str = "") -> WorldEvent:
 def in_after(world: PoolWorld, way: UnblockOption, key: tuple[str, str]) -> bool:
     return all(
         claim_standing_of(found.claims[key]).state in HELD
-        for found in replay_all(world, [event for one in way.deeds for event in events_of(one)])
+        for found in replay_all(world, [event for one in way.actions for event in events_of(one)])
     )
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80, deadline=None)
 @given(worlds())
 def test_what_would_let_it_in_does(world: PoolWorld):
     scene = PoolIndex(store_of(world))
@@ -117,11 +121,11 @@ def test_what_would_let_it_in_does(world: PoolWorld):
         key = (one.claim.metadata.namespace, one.claim.metadata.name)
         for way in unblock_options(scene, one.claim, one.standing):
             assert way.replayed
-            assert way.deeds
+            assert way.actions
             assert in_after(world, way, key), way
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30, deadline=None)
 @given(worlds())
 def test_no_fewer_claims_do(world: PoolWorld):
     """Every smaller set, in any order that puts those first that only wait, leaves the claim out."""
@@ -134,7 +138,7 @@ def test_no_fewer_claims_do(world: PoolWorld):
             continue
         key = (one.claim.metadata.namespace, one.claim.metadata.name)
         others = sorted((other.standing.state not in WAITING, *other_key(other)) for other in scene.claims)
-        smaller = len(found[0].deeds) - 1
+        smaller = len(found[0].actions) - 1
         for chosen in combinations([other[1:] for other in others if other[1:] != key], smaller):
             events = [DeleteEvent("ResourcePoolClaim", name, space) for space, name in chosen]
             after = replay_all(world, events)[0]
@@ -174,14 +178,14 @@ def test_the_fewest_and_the_least_give_way(asks, gives):
     claims = [claim(f"c{place}", "a", one, place) for place, one in enumerate(asks)]
     scene = situation(*claims, claim("w", "a", {CPU: 2}, 9), hard={CPU: 6})
     way = ways_of(scene, "w")["give way"]
-    assert [deed.subject.name for deed in way.deeds] == gives
+    assert [deed.subject.name for deed in way.actions] == gives
     assert way.proven
 
 
 def test_own_namespace_before_others():
     scene = situation(claim("x", "b", {CPU: 2}, 0), claim("y", "a", {CPU: 3}, 1), claim("w", "a", {CPU: 2}, 9),
                       hard={CPU: 5})  # fmt: skip
-    assert [deed.subject.name for deed in ways_of(scene, "w")["give way"].deeds] == ["y"]
+    assert [deed.subject.name for deed in ways_of(scene, "w")["give way"].actions] == ["y"]
 
 
 @pytest.mark.parametrize(
@@ -209,7 +213,7 @@ def test_a_claim_in_use_is_released_and_unused_ones_are_offered_beside():
     scene = PoolIndex(store_of(world))
     one = next(one for one in scene.claims if one.claim.metadata.name == "w")
     first = unblock_options(scene, one.claim, one.standing)[0]
-    assert [deed.verb for deed in first.deeds] == ["release"]
+    assert [deed.verb for deed in first.actions] == ["release"]
     assert in_after(world, first, ("a", "w"))
     # A deletion would have been refused.
     assert replay(world, DeleteEvent("ResourcePoolClaim", "u", "a"))[0].refusal is not None
@@ -227,7 +231,7 @@ def test_many_candidates_are_not_proven_unless_one_is_enough():
     taken = sum(1 + place % 3 for place in range(24))
     scene = situation(*claims, claim("w", "a", {CPU: 8}, 59), hard={CPU: taken})
     way = ways_of(scene, "w")["give way"]
-    assert len(way.deeds) == 3
+    assert len(way.actions) == 3
     assert way.proven  # eight of at most three each cannot be had from two
 
 
@@ -259,7 +263,7 @@ def crowd(held: int, others: int, asks: int) -> PoolIndex:
 
 def test_many_of_a_thousand_give_way_to_one_that_waits_alone():
     way = ways_of(crowd(1000, 0, 60), "w")["give way"]
-    assert (len(way.deeds), way.proven, way.replayed, way.waiting) == (60, True, True, 0)
+    assert (len(way.actions), way.proven, way.replayed, way.waiting) == (60, True, True, 0)
 
 
 def test_where_those_who_give_way_cannot_be_found_that_is_said_last():
@@ -269,7 +273,7 @@ def test_where_those_who_give_way_cannot_be_found_that_is_said_last():
     assert found[-1].text == (
         "300 or more claims of pool green would have to go: which are the fewest was not found among 801"
     )
-    assert (found[-1].deeds, found[-1].proven, found[-1].replayed) == ((), False, False)
+    assert (found[-1].actions, found[-1].proven, found[-1].replayed) == ((), False, False)
 
 
 def lost(*more: WorldEvent) -> PoolWorld:
@@ -282,10 +286,10 @@ def lost(*more: WorldEvent) -> PoolWorld:
 def test_a_lost_claim_gets_in_by_naming_no_pool_and_then_its_own_again():
     world = lost()
     way = ways_of(PoolIndex(store_of(world)), "w")["again"]
-    assert '"none-none"' in way.deeds[0].command
+    assert '"none-none"' in way.actions[0].command
     assert way.replayed
     assert in_after(world, way, ("a", "w"))
-    assert len(replay_all(world, events_of(way.deeds[0]))[0].pools["green"].status.claims["a"]) == 1
+    assert len(replay_all(world, events_of(way.actions[0]))[0].pools["green"].status.claims["a"]) == 1
 
 
 def test_a_lost_claim_without_room_is_told_how_to_wait():
@@ -293,7 +297,7 @@ def test_a_lost_claim_without_room_is_told_how_to_wait():
     way = ways_of(PoolIndex(store_of(world)), "w")["again"]
     assert (way.replayed, way.proven) == (False, False)
     assert "so the claim waits" in way.text
-    after = replay_all(world, events_of(way.deeds[0]))[0]
+    after = replay_all(world, events_of(way.actions[0]))[0]
     assert claim_standing_of(after.claims["a", "w"]).state == "exhausted"
 
 
@@ -316,4 +320,27 @@ def test_the_share_of_a_claim_that_was_made_anew_is_not_that_of_the_new_one():
     )
     found = ways_of(PoolIndex(store_of(world)), "w")
     assert "again" not in found
-    assert [deed.subject.name for deed in found["give way"].deeds] == ["x"]
+    assert [deed.subject.name for deed in found["give way"].actions] == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("states", "said"),
+    [
+        (
+            {"burst": "queued", "old": "allocated"},
+            "claim burst of this namespace already waits in pool shared",
+        ),
+        (
+            {"burst": "queued", "web": "exhausted"},
+            "claims burst and web of this namespace already wait in pool shared",
+        ),
+        ({"old": "in use"}, ""),
+    ],
+)
+def test_of_a_pool_that_may_not_be_read_the_own_claims_that_wait_are_named(states: dict[str, str], said: str):
+    claims = tuple(
+        TrailClaim(ObjectRef("ResourcePoolClaim", name, "blue"), state, {})  # type: ignore[arg-type]
+        for name, state in states.items()
+    )
+    trail = PoolTrail("capsule-pool-shared", "shared", {"requests.cpu": "1"}, claims)
+    assert waiting_words(trail).startswith(said) and bool(waiting_words(trail)) == bool(said)

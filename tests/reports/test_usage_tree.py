@@ -31,15 +31,15 @@ def tree(objects, hard=HARD, **spec) -> tuple[UsageNode, ...]:
 
 def parts_add_up(node: UsageNode) -> None:
     for name, text in node.usage.items():
-        held = [one for one in node.inside if name in one.usage]
-        if held and any(one.set_by or one.inside for one in held):
-            assert sum(parse(one.usage[name]).nano for one in held) == parse(text).nano, (node.who, name)
-    for one in node.inside:
+        held = [one for one in node.children if name in one.usage]
+        if held and any(one.set_by or one.children for one in held):
+            assert sum(parse(one.usage[name]).nano for one in held) == parse(text).nano, (node.name, name)
+    for one in node.children:
         parts_add_up(one)
 
 
 def values(node: UsageNode) -> list[UsageNode]:
-    return [node] if node.set_by else [value for one in node.inside for value in values(one)]
+    return [node] if node.set_by else [value for one in node.children for value in values(one)]
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +54,8 @@ def test_the_shares_of_all_workloads_are_those_of_the_report(demo):
     (store, ask), looked = demo, 0
     for held in store.all("ResourceQuota"):
         (found,) = quota_reports(store, [held], ask, by=VALUE)
-        assert {one.who: one.usage for one in found.shares} == {one.who: one.usage for one in found.tree}
-        assert {one.who: one.percents for one in found.shares} == {one.who: one.percents for one in found.tree}
+        assert {one.name: one.usage for one in found.shares} == {one.name: one.usage for one in found.tree}
+        assert {one.name: one.percents for one in found.shares} == {one.name: one.percents for one in found.tree}
         for node in found.tree:
             parts_add_up(node)
             looked += len(values(node))
@@ -66,7 +66,9 @@ def test_a_value_is_set_by_what_explain_says(demo):
     (store, ask), looked = demo, 0
     for held in store.all("ResourceQuota"):
         (found,) = quota_reports(store, [held], ask, by=VALUE)
-        pods = [one for node in found.tree for one in (node, *node.inside) if one.subject and one.subject.kind == "Pod"]
+        pods = [
+            one for node in found.tree for one in (node, *node.children) if one.subject and one.subject.kind == "Pod"
+        ]
         for node in pods:
             known = {
                 (one.role, one.name, f"{value.side}.{value.resource}"): value
@@ -75,7 +77,7 @@ def test_a_value_is_set_by_what_explain_says(demo):
             }
             for value in values(node):
                 for name, said in value.set_by.items():
-                    told = known[value.role, value.who, name if "." in name else f"requests.{name}"]
+                    told = known[value.role, value.name, name if "." in name else f"requests.{name}"]
                     assert parse(told.live) == parse(value.usage[name])
                     assert said.note == told.note
                     looked += 1
@@ -89,10 +91,10 @@ def test_a_pool_is_its_namespaces(demo):
     store, ask = demo
     scene = PoolIndex(store)
     found = pool_tree(scene, scene.pools["ml-compute"], ask)
-    assert {node.who for node in found} == {f"Namespace/ml-{name}" for name in ("notebooks", "serving", "training")}
+    assert {node.name for node in found} == {f"Namespace/ml-{name}" for name in ("notebooks", "serving", "training")}
     for node in found:
-        (held,) = node.inside
-        assert held.who.startswith("ResourceQuota/")
+        (held,) = node.children
+        assert held.name.startswith("ResourceQuota/")
         assert held.hard
         assert held.usage == node.usage
         parts_add_up(node)
@@ -102,19 +104,19 @@ def test_what_a_scope_leaves_out_is_not_there():
     objects = [pod("a", priorityClassName="high"), pod("b")]
     scoped = {"scopeSelector": {"matchExpressions": [
         {"scopeName": "PriorityClass", "operator": "In", "values": ["high"]}]}}  # fmt: skip
-    assert [node.who for node in tree(objects, **scoped)] == ["Pod/a"]
+    assert [node.name for node in tree(objects, **scoped)] == ["Pod/a"]
 
 
 def test_the_init_container_that_decides_is_the_value():
     init = {"name": "migrate", "resources": {"requests": {"memory": "3Gi"}}}
     (node,) = tree([pod("a", "1Gi", initContainers=[init])])
-    (value,) = node.inside
-    assert (value.role, value.who, value.usage) == ("init", "migrate", {"requests.memory": "3Gi"})
+    (value,) = node.children
+    assert (value.role, value.name, value.usage) == ("init", "migrate", {"requests.memory": "3Gi"})
 
 
 def test_overhead_is_a_part():
     (node,) = tree([pod("a", "1Gi", overhead={"memory": "128Mi"})])
-    assert {value.role: value.usage["requests.memory"] for value in node.inside} == {
+    assert {value.role: value.usage["requests.memory"] for value in node.children} == {
         "container": "1Gi",
         "overhead": "128Mi",
     }
@@ -128,4 +130,4 @@ def test_what_is_no_pod_has_no_values():
         "spec": {"resources": {"requests": {"storage": "5Gi"}}},
     }
     (node,) = tree([claim], {"requests.storage": "9Gi"})
-    assert (node.who, node.usage, node.inside) == ("PersistentVolumeClaim/data", {"requests.storage": "5Gi"}, ())
+    assert (node.name, node.usage, node.children) == ("PersistentVolumeClaim/data", {"requests.storage": "5Gi"}, ())

@@ -10,7 +10,7 @@ from reports.test_scheduling_report import made, raw_node, raw_pod, report
 
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.scheduling import BindingClass, PersistentVolume, StorageClaim
-from kubectl_kres.reports.common.parts import NodeRemedy
+from kubectl_kres.reports.common.nodes import NodeRemedy
 from kubectl_kres.reports.scheduling.remedies import fix_text
 from kubectl_kres.store.store import READ, ReadRequest
 
@@ -54,7 +54,7 @@ def remedies(*storage: Any, pods: Any = (), **spec: Any) -> dict[str, NodeRemedy
     store.cover(ReadRequest(scheduling.CSI_DRIVERS), READ)
     found = report(store)
     assert found.complete and not found.fitting
-    return {remedy.action: remedy for remedy in found.remedies}
+    return {remedy.action: remedy for remedy in found.fixes}
 
 
 def test_a_claim_that_is_missing_can_be_created_or_another_one_used():
@@ -64,8 +64,10 @@ def test_a_claim_that_is_missing_can_be_created_or_another_one_used():
     assert create.wanted is not None and (create.about, create.nodes) == ("data", 2)
     assert (create.wanted.storage_class, create.wanted.storage) == ("fast", "")
     assert (use.about, use.to, use.node, use.nodes) == ("data", "date", "n-b", 1)  # that name is nearer than "other"
-    assert use.why == "this cannot be changed in a pod" and not use.commands
-    assert fix_text(use).startswith("use claim date instead of data, if its data is what the pod needs: n-b can")
+    assert use.no_command_reason == "this cannot be changed in a pod" and not use.commands
+    assert fix_text(use).startswith(
+        "use claim date instead of data, if its data is what the pod needs: the pod then fits on n-b"
+    )
 
 
 def test_a_created_claim_is_not_larger_than_the_largest_free_volume():
@@ -73,7 +75,10 @@ def test_a_created_claim_is_not_larger_than_the_largest_free_volume():
     local = storage_class("local", "kubernetes.io/no-provisioner")
     create = remedies(local, *free)["create-claim"]
     assert create.wanted is not None and (create.wanted.storage, create.node, create.nodes) == ("2Gi", "n-b", 1)
-    assert "create claim data of class local, with at most 2Gi, with ReadWriteOnce: n-b can" in fix_text(create)
+    assert (
+        "create claim data of class local, with at most 2Gi, with ReadWriteOnce: the pod then fits on n-b"
+        in fix_text(create)
+    )
     assert not remedies(local)  # nothing is free
     assert not remedies(storage_class("now", waits=False))  # where its volume would be is not known
 
@@ -97,9 +102,12 @@ def test_a_claim_whose_class_does_not_exist():
     assert (wanted.storage_class, wanted.storage, wanted.access_modes) == ("gone", "5Gi", ("ReadWriteOnce",))
     change = found["change-class"]
     assert (change.about, change.to, change.nodes) == ("data", "fast", 2)
-    assert not change.commands and "cannot be changed" in change.why
+    assert not change.commands and "cannot be changed" in change.no_command_reason
     text = fix_text(found["provide-volume"])
-    assert "for claim data of class gone (there is no such class), with at least 5Gi, with ReadWriteOnce: n-a" in text
+    assert (
+        "for claim data of class gone (there is no such class), with at least 5Gi, with ReadWriteOnce: the pod then "
+        "fits on n-a" in text
+    )
 
 
 def test_a_claim_without_a_class_can_be_given_one():
@@ -143,7 +151,9 @@ def test_who_holds_a_claim_that_one_pod_may_use():
     one = claim(volume="disk", accessModes=["ReadWriteOncePod"])
     (release,) = remedies(one, volume("disk", host="n-b"), pods=[holder], requests={"memory": "2Gi"}).values()
     assert [each.name for each in release.holders] == ["db"] and release.node == "n-b"  # its memory is free then, too
-    assert fix_text(release).startswith("end Pod/db, which alone may use claim data (ReadWriteOncePod): n-b can take")
+    assert fix_text(release).startswith(
+        "end Pod/db, which alone may use claim data (ReadWriteOncePod): the pod then fits on n-b"
+    )
     assert not remedies(one, volume("disk", host="n-b"), pods=[holder], requests={"memory": "9Gi"})
 
 

@@ -46,7 +46,7 @@ def _pod(name: str = "p", condition: str = "", **more: Any):
 def _said(*objects: Any, kind: str = "Pod", name: str = "p") -> str:
     state = object_state(store_of(*objects), ObjectRef(kind, name, "ns"), NOW)
     assert state is not None
-    assert state.word == "waits"
+    assert state.state == "waits"
     return f"{state.reason}: {state_sentence(state)}; {state.next}"
 
 

@@ -35,9 +35,9 @@ def test_what_refused_the_old_template_is_no_remedy_of_the_new_one():
     web = made("Deployment", "web", spec={"replicas": 3, **template()}, status=status, generation=2)
     old, new = _replica_set("web-old", 1, conditions=[failing]), _replica_set("web-new", 2, replicas=1)
     found = explain(store_of(web, old, new, *_TRIES), subject("Deployment/web"), EvaluationOptions())
-    assert found.remedies == ()
+    assert found.fixes == ()
     assert "violates PodSecurity" not in f"{found.note} {found.facts}"
-    assert found.run_state is not None and found.run_state.word == "waits"
+    assert found.run_state is not None and found.run_state.state == "waits"
 
 
 def test_since_when_counts_from_the_first_refusal():

@@ -31,11 +31,11 @@ def test_the_second_word_and_its_reason(cluster: kres.Cluster, name: str):
     explanation: Explanation = kres.explain(situation.subject, namespace=f"s-{name}", cluster=cluster).report
     state = explanation.run_state
     assert state is not None
-    assert (state.word, state.reason) == (situation.word, situation.reason)
+    assert (state.state, state.reason) == (situation.word, situation.reason)
     assert waits_or_fails(state) == situation.held_up
     text = "\n".join(lines(brief.brief(explanation, "")))
     if situation.held_up:
-        assert state.next or explanation.remedies
+        assert state.next or explanation.fixes
         assert CALM.search(text) is None, text
     if situation.word == "off":
         assert situation.says in text.partition("\n")[0]

@@ -45,7 +45,7 @@ def test_a_cron_job_waits_as_the_pods_of_its_job_do_which_were_read_by_the_label
     store.cover(ReadRequest("Pod", "ns", label_selector="job-name", required=False), READ)
     state = object_state(store, ObjectRef("CronJob", "tick", "ns"), NOW)
     assert state is not None
-    assert (state.word, state.reason) == ("waits", "NoNode")
+    assert (state.state, state.reason) == ("waits", "NoNode")
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_pod_whose_node_is_chosen_waits_for_what_is_bound_first_and_the_schedu
     pod = made("Pod", "p", spec=inner, status={"phase": "Pending", "nominatedNodeName": "n0"})
     state = object_state(store_of(pod), ObjectRef("Pod", "p", "ns"), NOW)
     assert state is not None
-    assert (state.word, state.reason, state.by) == ("waits", reason, "n0")
+    assert (state.state, state.reason, state.by) == ("waits", reason, "n0")
     assert "n0" in state.detail and "start the scheduler" not in state.next
 
 
@@ -69,7 +69,7 @@ def test_a_daemon_set_that_no_node_is_to_run_is_off_and_says_so():
     agent = made("DaemonSet", "agent", spec=template(), status=status)
     found = explain(store_of(agent), subject("DaemonSet/agent"), EvaluationOptions())
     assert found.run_state is not None
-    assert (found.run_state.word, found.run_state.reason) == ("off", "NoNode")
+    assert (found.run_state.state, found.run_state.reason) == ("off", "NoNode")
     text = "\n".join(lines(brief.brief(found, "")))
     assert "nothing to change" not in text
     assert "nodeSelector" in text
@@ -94,7 +94,7 @@ def test_a_daemon_set_whose_first_revision_is_refused_lacks_pods_though_none_are
     agent = made("DaemonSet", "agent", spec=template(), status={"desiredNumberScheduled": 0}, generation=2)
     found = explain(store_of(agent, quota), subject("DaemonSet/agent"), EvaluationOptions())
     assert found.verdict.outcome == "refused"
-    assert found.run_state is not None and found.run_state.word == "waits"
+    assert found.run_state is not None and found.run_state.state == "waits"
     assert "no pods at present" not in "\n".join(lines(brief.brief(found, "")))
 
 
@@ -109,6 +109,6 @@ def test_a_daemon_set_whose_status_is_behind_is_as_ready_as_its_pods():
     store, ref = store_of(agent, pod, unread=("ControllerRevision",)), ObjectRef("DaemonSet", "agent", "ns")
     state = object_state(store, ref, NOW)
     assert state is not None
-    assert (state.word, state.ready, state.of) == ("runs", 1, 1)
+    assert (state.state, state.ready, state.wanted) == ("runs", 1, 1)
     assert ready_text("DaemonSet", store.get(ref.kind, ref.name, ref.namespace), state) == "1/1"
     assert ready_text("DaemonSet", store.get(ref.kind, ref.name, ref.namespace)) == "0/1"

@@ -1,65 +1,75 @@
-"""``scripts/test`` ends with the code of the first of its three runs that failed, and with 0 if none did.
+"""``scripts/test.py``: what it ends with, and what it runs again.
 
-Up to three tests that fail while the other runs load the machine get a run of their own, and are named.
+It ends with 1 if a part failed.  Up to three tests of a part that fail while others load the machine get a run of their
+own, and are named.
 """
 
 from __future__ import annotations
 
-import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "test"
-PYTHON = """#!/bin/sh
-case "$*" in
-  *build.py*) echo /assets ;;
-  *--ignore=tests/tui*) exit {rest} ;;
-  *tests/e2e*) exit {planes} ;;
-  *) exit {screens} ;;
-esac
+from scripts import test as script
+
+CODE = """
+import json, pathlib, sys
+if "--last-failed" in sys.argv:
+    sys.exit({alone})
+cache = [word.removeprefix("cache_dir=") for word in sys.argv if word.startswith("cache_dir=")]
+lastfailed = pathlib.Path(cache[0], "v", "cache", "lastfailed")
+lastfailed.parent.mkdir(parents=True)
+lastfailed.write_text(json.dumps(dict.fromkeys({failed}, True)))
+print("SKIPPED [1] for a reason\\n3 passed, 2 deselected")
+sys.exit({code})
 """
 
 
-@pytest.mark.parametrize(
-    ("rest", "screens", "planes", "code"),
-    [(0, 0, 0, 0), (0, 4, 0, 4), (3, 0, 0, 3), (3, 4, 5, 3), (0, 0, 5, 5), (0, 4, 5, 4)],
-)
-def test_the_code_is_that_of_the_tests(tmp_path: Path, rest: int, screens: int, planes: int, code: int):
-    python = tmp_path / "python"
-    python.write_text(PYTHON.format(rest=rest, screens=screens, planes=planes))
-    python.chmod(0o755)
-    left = set(tmp_path.iterdir())
-    done = subprocess.run(
-        ["sh", SCRIPT, python], env={"PATH": "/usr/bin:/bin", "TMPDIR": str(tmp_path)}, capture_output=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (code, b"")
-    assert set(tmp_path.iterdir()) == left
+def run(monkeypatch: pytest.MonkeyPatch, mode: str, *, code: int = 0, failed: str = "", alone: int = 0) -> int:
+    def part(name: str, folder: Path, _arguments: object) -> script.Part:
+        (folder / name).mkdir()
+        of_this = code if name == "program" else 0
+        text = CODE.format(alone=alone, failed=failed.split(), code=of_this)
+        command = [sys.executable, "-c", text, f"cache_dir={folder / name / 'cache'}"]
+        return script.Part(name, command, folder / name, again=[*command, "--last-failed"])
+
+    monkeypatch.setattr(script, "pytest", part)
+    monkeypatch.setattr(script, "checks", lambda folder: part("checks", folder, ()))
+    monkeypatch.setattr(script, "export_control_plane", lambda: None)
+    return script.main(mode)
 
 
-#: Of the rest some tests fail; alone they end with a code of their own.
-UNSTABLE = """#!/bin/sh
-case "$*" in
-  *build.py*) echo /assets ;;
-  *--last-failed*) exit {alone} ;;
-  *--ignore=tests/tui*)
-    for word; do case $word in cache_dir=*) cache=${{word#cache_dir=}}/v/cache ;; esac; done
-    mkdir -p "$cache"
-    for test in {failed}; do echo "  \\"$test\\": true,"; done >"$cache/lastfailed"
-    exit 1 ;;
-esac
-"""
+@pytest.mark.parametrize("mode", ["short", "rest"])
+@pytest.mark.parametrize("code", [0, 1, 2, 4])
+def test_the_code_says_whether_a_part_failed(monkeypatch: pytest.MonkeyPatch, capsys, mode: str, code: int):
+    assert run(monkeypatch, mode, code=code, failed="a b c d") == int(code != 0)
+    said = capsys.readouterr().out
+    assert ("program   FAILED" in said) == (code != 0)
+    assert "screens   passed" in said and "SKIPPED [1] for a reason" in said
 
 
 @pytest.mark.parametrize(
     ("failed", "alone", "code"), [("a", 0, 0), ("a b c", 0, 0), ("a", 1, 1), ("a b c d", 0, 1), ("", 0, 1)]
 )
-def test_a_few_that_fail_beside_others_are_run_alone(tmp_path: Path, failed: str, alone: int, code: int):
-    python = tmp_path / "python"
-    python.write_text(UNSTABLE.format(failed=failed, alone=alone))
-    python.chmod(0o755)
-    env = {"PATH": "/usr/bin:/bin", "TMPDIR": str(tmp_path)}
-    done = subprocess.run(["sh", SCRIPT, python], env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == code, done.stderr
-    assert ("UNSTABLE" in done.stderr) == (code == 0)
-    assert [path.name for path in tmp_path.iterdir()] == ["python"]
+def test_a_few_that_fail_beside_others_are_run_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys, failed: str, alone: int, code: int
+):
+    assert run(monkeypatch, "short", code=1, failed=failed, alone=alone) == code
+    assert ("UNSTABLE" in capsys.readouterr().out) == (code == 0)
+
+
+def test_what_was_not_run_is_counted(monkeypatch: pytest.MonkeyPatch, capsys):
+    run(monkeypatch, "short")
+    assert (
+        "Not run: 10 cases, and the tests on real servers (tests/e2e). All of it: make test-all"
+        in capsys.readouterr().out
+    )
+
+
+def test_every_folder_of_tests_is_in_one_part(tmp_path: Path):
+    named = (*script.SCREENS, *script.PROGRAM, *script.HOSTILE, *script.PLANES)
+    assert len(named) == len(set(named))
+    assert [name for name in named if not (script.ROOT / name).is_dir()] == []
+    rest = next(part for part in script.parts("short", tmp_path) if part.name == "answers")
+    assert {f"--ignore={name}" for name in named} <= set(rest.command)

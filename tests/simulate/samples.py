@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.simulate.change import Step, WaitForControllers
 from kubectl_kres.simulate.final_states import FinalState
 from kubectl_kres.simulate.moves import Kubelet, State

@@ -12,9 +12,9 @@ from conformance import capsule
 from conformance.compare import faults
 from conformance.pools import PARTS, flat, state
 
-from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.simulate.change import Apply, Delete, Patch, Step, WaitForControllers
-from kubectl_kres.simulate.cluster import PlacedStep, simulate_steps
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.simulate.change import Apply, Delete, Patch, PlacedStep, Step, WaitForControllers
+from kubectl_kres.simulate.cluster import simulate_steps
 from kubectl_kres.store.store import Origin, Store
 
 Raw = dict[str, Any]
@@ -79,7 +79,7 @@ def played(case: Raw) -> Raw:
     rejected = [{"step": names[at], "code": one.code, "message": one.message} for at, one in refused.items()]
     made = [one.step for at, one in enumerate(steps) if at not in refused]
     uids = [step.object["metadata"]["uid"] for step in made if isinstance(step, Apply)]
-    return {"rejected": rejected, **flat(state(outcome.after.pools, uids))}
+    return {"rejected": rejected, **flat(state(outcome.after.worlds["capsule"], uids))}
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from simulate.samples import limit_range, play, pods, quota, workload
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.objects import decode_object
 from kubectl_kres.model.workload import Workload, fenceposts
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, WaitForControllers
@@ -66,6 +66,7 @@ def test_two_workloads_race_for_the_room_of_a_quota():
     assert sorted(tuple(pods(end).values()) for end in play(steps)[2]) == [(0, 3), (1, 2), (2, 1), (3, 0)]
 
 
+@pytest.mark.thorough
 def test_beyond_the_ceiling_orders_are_drawn_and_the_answer_says_so():
     steps = [Apply(quota(requests_cpu="20")), *(Apply(workload("Deployment", f"w{n}", "1", 9)) for n in range(6))]
     namespace, _, _ = play([])

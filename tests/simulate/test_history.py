@@ -7,7 +7,8 @@ from simulate.samples import Raw, play, quota, template, workload
 
 from kubectl_kres.simulate.change import Apply, Step, WaitForControllers
 from kubectl_kres.simulate.controllers import kept_revisions, kept_sets
-from kubectl_kres.simulate.state import DeploymentState, Replica, ReplicaSetState, StatefulSetState
+from kubectl_kres.simulate.replicas import Replica
+from kubectl_kres.simulate.state import DeploymentState, ReplicaSetState, StatefulSetState
 
 NAMES = {"Deployment": "count/replicasets.apps", "StatefulSet": "count/controllerrevisions.apps"}
 

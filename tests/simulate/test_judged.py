@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.simulate.state import World
 from kubectl_kres.simulate.tables import EvaluatedPods, Tables
 

@@ -10,8 +10,7 @@ from e2e.changing import quota as any_quota
 from e2e.changing import workload as any_workload
 from simulate.samples import limit_range, play, quota, workload
 
-from kubectl_kres.admission.base.outcome import Server
-from kubectl_kres.capsule.replay.world import PoolWorld
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.reports.changes import compare
 from kubectl_kres.reports.changes.compare import compare_sides
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Step, WaitForControllers
@@ -20,6 +19,8 @@ from kubectl_kres.simulate.moves import Kubelet, State
 from kubectl_kres.simulate.next_rollout import StalledRollout, stalled_rollouts
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import DeploymentState, Key, StatefulSetState, World, pods_of
+from kubectl_kres.simulate.system import controllers
+from kubectl_kres.store.store import Origin, Store
 
 RESTART = {"spec": {"template": {"metadata": {"annotations": {"restarted": "now"}}}}}
 
@@ -150,7 +151,9 @@ def test_what_is_not_asked_would_say_nothing(seed: int, monkeypatch: pytest.Monk
     settled = [each for item in given for each in (Apply(item), WaitForControllers())]
     rest = namespace.after([namespace.empty(World.from_objects(()))], settled, Kubelet(), between=False)
     ends = namespace.after(rest.states[: rest.usual], [step], Kubelet(), between=False)
-    sides = [ClusterStates({"space": (namespace, each)}, PoolWorld()) for each in (rest, ends)]
+    empty = Store(Origin("files"))
+    worlds = {system: each.build(empty, {}) for system, each in controllers().items()}
+    sides = [ClusterStates({"space": (namespace, each)}, worlds) for each in (rest, ends)]
     report = compare_sides(*sides)
     monkeypatch.setattr(
         compare.next_rollout, "circumstances", lambda _, state, keys: ((key, id(state)) for key in keys)

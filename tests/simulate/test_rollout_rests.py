@@ -13,8 +13,9 @@ import pytest
 from kubectl_kres.admission.quota.quota_admission import Key, Price
 from kubectl_kres.model.workload import fenceposts
 from kubectl_kres.quantity import parse
+from kubectl_kres.simulate.replicas import Replica
 from kubectl_kres.simulate.rollout import PodCosts, RolloutPlan, settle_rollout
-from kubectl_kres.simulate.state import DaemonSetState, DeploymentState, Replica, ReplicaSetState, StatefulSetState
+from kubectl_kres.simulate.state import DaemonSetState, DeploymentState, ReplicaSetState, StatefulSetState
 
 RECORDED = Path(__file__).parents[1] / "vectors" / "changes"
 #: Cases of another kind: several steps, replicas and template at once, and pods that never get ready.
@@ -49,11 +50,11 @@ def cost(template: Any) -> Price:
     return {("q", "requests.cpu"): cpu}
 
 
-def claims(spec: Any, before: Any) -> dict[int, Price | None]:
+def claims(spec: Any, before: Any) -> list[tuple[range, Price | None]]:
     sizes = [one["spec"]["resources"]["requests"]["storage"] for one in spec.get("volumeClaimTemplates") or ()]
     have = {int(pod.rpartition("-")[2]) for pod in before.get("names") or ()}
     amount = {("q", "requests.storage"): sum(parse(size).nano for size in sizes)}
-    return {ordinal: amount for ordinal in range(spec["replicas"]) if ordinal not in have}
+    return [(range(ordinal, ordinal + 1), amount) for ordinal in range(spec["replicas"]) if ordinal not in have]
 
 
 def rests(state: Any, costs: PodCosts, used: Mapping[Key, int], hard: Mapping[Key, int]) -> set[tuple[int, int]]:

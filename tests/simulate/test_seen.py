@@ -8,11 +8,11 @@ import pytest
 from reports.stored import box, made, owned_by, store_of
 from reports.test_policing import mutating, space
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.report import ChangeReport
-from kubectl_kres.simulate.change import ScaleStep
-from kubectl_kres.simulate.cluster import PlacedStep, simulate_steps
+from kubectl_kres.simulate.change import PlacedStep, ScaleStep
+from kubectl_kres.simulate.cluster import simulate_steps
 from kubectl_kres.simulate.live import lean_converters
 
 LABELS = {"app": "web"}
@@ -83,7 +83,7 @@ def test_pods_that_disagree_leave_both_possible() -> None:
     changed = scaled(*SETS, pod("a", APP, PROXY), pod("b", APP), QUOTA)
     [workload] = changed.workloads
     assert workload.after is not None
-    assert (workload.after.pods, workload.after.most) == (5, 9)
+    assert (workload.after.pods, workload.after.best) == (5, 9)
 
 
 def test_pod_security_is_not_asked_about_what_is_not_read() -> None:

@@ -42,6 +42,6 @@ def test_what_is_saved_answers_as_what_was_read(name: str, tmp_path: Path):
     before, after = (explain(one, subject("Deployment/w"), ASK) for one in (live, saved))
     assert (before.verdict, before.assumptions, before.quotas) == (after.verdict, after.assumptions, after.quotas)
     assert [one.values for one in before.containers] == [one.values for one in after.containers]
-    assert [one.text for one in before.remedies] == [one.text for one in after.remedies]
+    assert [one.text for one in before.fixes] == [one.text for one in after.fixes]
     effects = [policy_effects(one, "ns", ASK).policies for one in (live, saved)]
     assert effects[0] == effects[1] and bool(effects[0]) == (name in {"validating", "mutating"})

@@ -8,13 +8,13 @@ import pytest
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import decode_object
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.snapshot.write import without_texts
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.rules.base.config import Flags
 from kubectl_kres.tekton.rules.base.variables import variables_of
 from kubectl_kres.tekton.rules.controller.resolve import Lookups
 from kubectl_kres.tekton.rules.pipeline.pipeline_tasks import plan
 from kubectl_kres.tekton.rules.resources.container_draft import layout
+from kubectl_kres.tekton.snapshot import redact
 
 STEPS = [
     {"name": "a", "script": "rm -rf /"},
@@ -37,7 +37,7 @@ def test_the_same_containers_are_added(chosen):
     spec = {"steps": chosen, "sidecars": [{"name": "s", "script": ""}], "workspaces": workspaces}
     params = [{"name": name, "value": value} for name, value in PARAMS.items()]
     run = decode_object({"metadata": {"name": "r"}, "spec": {"taskSpec": spec, "params": params}}, TaskRun)
-    kept = without_texts(run)
+    kept = redact(run)
     for flags in (Flags(), Flags(results_from="sidecar-logs")):
         before, after = (
             [place.name for places in layout(one.spec.task_spec, None, flags, (1, 36), known) for place in places]
@@ -56,7 +56,7 @@ def test_a_matrix_still_counts():
              {"name": "n", "when": [{"input": "x $(tasks.m.results.r) y", "values": ["z"]}]}]  # fmt: skip
     spec = {"pipelineSpec": {"tasks": tasks}, "params": [{"name": "list", "value": ["s3cret", "b"]}]}
     run = decode_object({"metadata": {"name": "r"}, "spec": spec}, PipelineRun)
-    kept = msgspec.json.decode(msgspec.json.encode(without_texts(run)), type=PipelineRun)
+    kept = msgspec.json.decode(msgspec.json.encode(redact(run)), type=PipelineRun)
     assert [one.number for one in plan(run, Lookups()).tasks] == [7, 1]
     for one in (run, kept):
         assert [(task.number, task.after) for task in plan(one, Lookups()).tasks] == [(7, ()), (1, ("m",))]
@@ -66,7 +66,7 @@ def test_a_matrix_still_counts():
 
 def test_what_is_not_tektons_is_left_alone():
     pod = Pod()
-    assert without_texts(pod) is pod
+    assert redact(pod) is pod
     run = TaskRun()
-    assert without_texts(run) is run
-    assert without_texts(BY_KIND["PipelineRun"].detail()).metadata.managed_fields is None
+    assert redact(run) is run
+    assert redact(BY_KIND["PipelineRun"].detail()).metadata.managed_fields is None

@@ -9,7 +9,8 @@ from types import SimpleNamespace
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from examples import examples
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from kubectl_kres.errors import SnapshotError
@@ -95,7 +96,7 @@ def held(store):
 
 
 @given(stores())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_store_survives(tmp_path_factory, store):
     directory = tmp_path_factory.getbasetemp()
     for name in ("x.kres", "x.kres.gz"):
@@ -190,7 +191,7 @@ def test_a_kind_without_a_struct_is_refused(tmp_path):
 
 
 @given(st.lists(st.binary(max_size=40).map(lambda data: data.replace(b"\n", b"")), max_size=8), st.binary(max_size=5))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_lines_of_any_length(rows, last):
     data = b"".join(row + b"\n" for row in rows) + last
     found = [bytes(line) for line in lines(io.BytesIO(data), size=4)]

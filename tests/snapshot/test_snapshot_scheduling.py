@@ -7,7 +7,7 @@ import json
 import msgspec
 
 from kubectl_kres.model import scheduling
-from kubectl_kres.model.kinds import BOUND_PODS
+from kubectl_kres.model.objects import BOUND_PODS
 from kubectl_kres.model.scheduling import PersistentVolume, SchedulingNode, SchedulingPod, StorageClaim
 from kubectl_kres.scheduling.node_info import gather_pods
 from kubectl_kres.snapshot.format import Header

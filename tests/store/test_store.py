@@ -101,3 +101,33 @@ def test_gaps_are_what_is_not_known():
         held.cover(need, state)
     assert held.gaps() == {ReadRequest("Event"): DENIED, ReadRequest("Job"): FAILED}
     assert list(held.coverages()) == [ReadRequest("Pod"), ReadRequest("Event"), ReadRequest("Job"), ReadRequest("Pool")]
+
+
+def test_what_was_made_is_remembered_while_nothing_of_it_changes():
+    store, made = Store(Origin("cluster")), []
+
+    def count(beside: object = None, kinds: tuple[str, ...] | None = ("Pod",)) -> int:
+        return store.memo("pods", kinds, beside, lambda: made.append(None) or len(made))
+
+    assert (count(), count()) == (1, 1)
+    store.add("PriorityClass", PriorityClass())
+    assert count() == 1
+    store.add("Pod", Pod())
+    assert (count(), count()) == (2, 2)
+    store.cover(ReadRequest("Pod"), READ)
+    assert count() == 3
+    assert (count("another"), count("another")) == (4, 4)
+    store.files[ObjectRef("Pod", "web")] = "web.yaml"
+    assert count("another") == 5
+    assert store.copied().memo("pods", ("Pod",), "another", lambda: 0) == 0
+
+
+def test_what_depends_on_everything_is_made_again_after_any_change():
+    store, made = Store(Origin("cluster")), []
+
+    def count() -> int:
+        return store.memo("all", None, None, lambda: made.append(None) or len(made))
+
+    assert (count(), count()) == (1, 1)
+    store.add("PriorityClass", PriorityClass())
+    assert count() == 2

@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.objects import LimitRange, Namespace, ResourceQuota, decode_object
 from kubectl_kres.model.tekton_config import ConfigMap
-from kubectl_kres.provenance.journal import Problem
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, StepAction, Task, TaskRun
 from kubectl_kres.tekton.rules.base.config import TektonConfig, parse_config
+from kubectl_kres.tekton.rules.base.problem import Problem
 from kubectl_kres.tekton.rules.base.result import BuiltPod, MissingReference
 from kubectl_kres.tekton.rules.controller.resolve import Lookups
 from kubectl_kres.tekton.rules.controller.taskrun import RunNamespace, RunResult, build_run_namespace, task_run

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import pytest
 from tekton.made import config, pipelinerun, results, taskrun, world
 
-from kubectl_kres.tekton.rules.base.amounts import fault, go_text, seconds
 from kubectl_kres.tekton.rules.base.config import Flags, TektonConfig
 from kubectl_kres.tekton.rules.controller.taskrun import default_task_run
 from kubectl_kres.tekton.rules.pipeline.pipeline_run import pipeline_run
@@ -230,26 +228,6 @@ def test_a_task_alone_has_what_it_needs():
     around = world(tasks={"t": spec})
     (one,) = results(default_task_run(around.lookups.tasks["t"]), around)
     assert one.problem is None
-
-
-@pytest.mark.parametrize(
-    ("text", "length", "written"),
-    [("1h30m", 5400, "1h30m0s"), ("1.5s", Fraction(3, 2), "1.5s"), ("20ms", Fraction(1, 50), "20ms"), ("0", 0, "0s"),
-     ("-90s", -90, "-1m30s"), (".5h", 1800, "30m0s"), ("1500ns", Fraction(3, 2000000), "1.5µs")],
-)  # fmt: skip
-def test_durations(text, length, written):
-    assert (seconds(text), fault(text)) == (length, "")
-    assert go_text(Fraction(length)) == written
-
-
-@pytest.mark.parametrize(
-    ("text", "wrong"),
-    [("", "invalid duration"), ("x", "invalid duration"), (".", "invalid duration"), ("5", "missing unit in duration"),
-     ("5d", 'unknown unit "d" in duration'), ("9999999h", "invalid duration"), ("1h" * 60, "invalid duration")],
-)  # fmt: skip
-def test_no_durations(text, wrong):
-    assert fault(text) == f'time: {wrong} "{text}"'
-    assert seconds(text) is None
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from tekton.made import limit_range
 
@@ -28,7 +29,7 @@ def amounts(bounds: tuple[ShareBounds, ...]) -> tuple[tuple[int, ...], ...]:
     )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(st.tuples(ITEMS, ITEMS), min_size=2, max_size=5))
 def test_search_and_permutations_agree(items):
     limits = parsed(items)
@@ -56,6 +57,7 @@ def test_bounds_name_the_limit_range_that_they_come_from():
     assert one.orders == ()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [6, 12, 60])
 def test_many_limit_ranges_with_gaps(number):
     items = [

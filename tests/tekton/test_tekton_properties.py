@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from tekton.made import config, limit_range, resources, results, step, taskrun, world
 
@@ -15,7 +16,7 @@ from kubectl_kres.quantity import parse
 from kubectl_kres.tekton.model import TaskRun
 from kubectl_kres.tekton.rules.controller.taskrun import RunResult
 
-FEW = settings(max_examples=80)
+FEW = examples(80)
 
 TEXTS = {
     "cpu": st.sampled_from(["0", "1m", "0.5", "2", "1e0", "100m"]),

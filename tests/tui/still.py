@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.cli.args.arguments import labels_match
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.model.objects import ObjectRef

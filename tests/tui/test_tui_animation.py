@@ -8,11 +8,14 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
+import pytest
 from tui.animated import Frame, animated
 from tui.driving import ML, demo, press, settled, typed
 from tui.test_tui_screenshots import FOLDER
 
 from kubectl_kres.tui import save
+
+pytestmark = pytest.mark.thorough
 
 PATH = FOLDER / "tour.svg"
 SIZE = (100, 28)
@@ -52,6 +55,7 @@ def frames() -> list[Frame]:
     return result
 
 
+@pytest.mark.thorough
 def test_the_tour_is_what_the_app_draws():
     drawn = animated(frames())
     assert not re.search(r"@font-face|@import|<image|<script|url\((?!#)", drawn), "a picture fetches nothing"
@@ -61,6 +65,7 @@ def test_the_tour_is_what_the_app_draws():
     assert PATH.read_text(encoding="utf-8") == drawn
 
 
+@pytest.mark.thorough
 def test_each_frame_has_the_lines_of_its_picture():
     """Every text of every picture stands in the frame that shows it, and a frame refers to nothing else."""
     pictures = frames()[:3]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,8 @@ from kubectl_kres.render.text.line import sanitize_text
 from kubectl_kres.tui.table import strips
 from kubectl_kres.tui.table.columns import GAP, Column, amount, laid_out
 from kubectl_kres.tui.table.strips import fit_text, wrap_line
+
+pytestmark = pytest.mark.one_in(2)
 
 columns = st.builds(
     Column,
@@ -57,6 +60,7 @@ def test_no_vital_column_goes_before_another_one(pairs, room):
     assert vital <= left or left <= vital
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("size", [(50, 15), (60, 20), (80, 24)], ids=str)
 @pytest.mark.parametrize(("name", "heads"), [
         ("refused", ("NAME", "WHY")), ("timeline", ("OBJECT", "WHAT HAPPENED")), ("claims", ("NAME", "STATE")),
@@ -126,6 +130,7 @@ def test_what_room_is_left_goes_to_texts_that_say_more():
     assert laid_out((short, sentence, figure), (8, 90, 4), 80, wide=False) == [(0, 8), (1, 64), (2, 4)]
 
 
+@pytest.mark.thorough
 def test_pods_without_limits_are_a_filter_a_key_and_the_first_of_a_sort():
     filtered = drive(demo("pods", file=ML), ["/", *typed("limits=none"), "enter"], size=(120, 35))
     assert "17 of 56 pods" in filtered
@@ -159,3 +164,14 @@ def test_the_sentence_that_nothing_matches_names_all_that_was_typed():
         assert drawn and 'filter "zzz" hides' in "".join(text for _, text in pilot.app.pane.table.empty)
 
     drive(demo("pods", file=ML), act=act)
+
+
+@pytest.mark.parametrize(("size", "keys"), [((110, 30), ()), ((80, 24), ("S", "S")), ((140, 40), ())])
+def test_the_column_that_rows_are_sorted_by_is_there(size, keys):
+    """An order of which the screen does not tell the reason is none to who reads it."""
+
+    def look(app: Any) -> None:
+        assert app.pane.table.sorted_by.id == "state"
+        assert app.pane.table.sorted_by in app.pane.table.visible_columns
+
+    assert "sort STATE" in drive(demo("pods"), keys, look, size=size)

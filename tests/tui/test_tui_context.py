@@ -16,6 +16,8 @@ from kubectl_kres.cli.terminal import live
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.commands import completions, parse_command, start
 
+pytestmark = pytest.mark.one_in(2)
+
 
 def kubeconfig(folder: Path, **urls: str) -> str:
     path = folder / "kubeconfig"

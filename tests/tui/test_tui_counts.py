@@ -7,10 +7,14 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from tui.driving import ML, app_on, settled, shop, text
+from tui.driving import ML, app_on, settled, shop, text, until
+from tui.still import Still, session_on
 
+from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.errors import Forbidden
-from kubectl_kres.store.store import ReadRequest
+from kubectl_kres.model.workload_kinds import POD_MAKERS
+from kubectl_kres.store.store import Origin, ReadRequest, Store
+from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import HOME, Location
 from kubectl_kres.tui.screens.overview import OverviewPane
@@ -48,6 +52,7 @@ async def listed(app: Any) -> tuple[int, str]:
         return len(app.pane.table.view.rows), text(app)
 
 
+@pytest.mark.one_in(14)
 @pytest.mark.parametrize("denied", SUBSETS, ids="-".join)
 def test_each_area_counts_the_rows_of_its_list(denied):
     counts = asyncio.run(counted(app_on(session(denied))))
@@ -62,6 +67,28 @@ def test_each_area_counts_the_rows_of_its_list(denied):
         if rows == 0 and set(denied) & {"ResourceQuota", "Deployment"} and area == "refused":
             # What could not be read is not known to be none.
             assert count == "?"
+
+
+def test_of_workloads_that_may_not_be_read_none_is_no_number():
+    """Pods may be listed, nothing that makes them: how many workloads run is not known."""
+    counts = asyncio.run(counted(app_on(session((*POD_MAKERS, "TaskRun", "PipelineRun")))))
+    assert (counts["refused"], counts["running"]) == ("?", "?")
+    assert int(counts["pods"]) > 0
+
+
+def test_of_what_was_not_heard_there_is_no_number():
+    """A server that takes the connection and never answers."""
+    seconds = iter(range(0, 100_000, 7))
+    silent = Still({ReadRequest(kind): FeedState("connecting") for kind in ("Pod", "Namespace", "ResourceQuota")})
+    app = Kres(session_on(Store(Origin("cluster")), silent, live=True, clock=lambda: float(next(seconds))))
+
+    async def run() -> str:
+        async with app.run_test(size=(100, 30)) as pilot:
+            return await until(pilot, "connecting for", "no answer so far")
+
+    shown = asyncio.run(run())
+    assert " 0 " not in shown.partition("running")[2].replace("0 all", ""), shown
+    assert "none" not in shown, shown
 
 
 def test_a_list_counts_every_kind_that_its_area_counts():

@@ -36,6 +36,12 @@ def test_findings_are_those_of_the_command_the_worst_first(
     assert "overview > check" in shown and "KRES1" in shown
 
 
+def test_what_to_ask_next_is_asked_of_the_same_objects():
+    shown = drive(demo("check", file=ML), ["enter", "escape"], size=LARGE)
+    commands = [line for line in shown.splitlines() if "next kubectl kres" in line]
+    assert commands and all("--demo" in line for line in commands), shown
+
+
 def test_the_overview_leads_to_the_findings():
     """The last of the areas; Tab goes there."""
     shown = drive(demo(file=ML), ["tab", "end", "enter"], lambda app: None, size=LARGE)
@@ -53,5 +59,5 @@ def test_policies_stand_beside_limit_ranges_by_namespace():
 
     shown = drive(Kres(session_on(store)), [], lambda app: found.extend(rows_of(app)), act=act, size=LARGE)
     (row,) = found
-    assert (row.effect.name, row.effect.met, row.effect.pods) == ("rule", 0, 1)
+    assert (row.effect.name, row.effect.passing, row.effect.pods) == ("rule", 0, 1)
     assert "0 of 1 pods" in shown and "bare would be refused: limits, please" in shown

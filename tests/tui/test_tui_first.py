@@ -13,6 +13,8 @@ from tui.test_tui_process import terminal
 
 from kubectl_kres.tui.splash import frame_lines
 
+pytestmark = pytest.mark.one_in(3)
+
 __all__ = ["terminal"]
 
 _DEADLINE = 30.0
@@ -25,6 +27,7 @@ def test_nothing_heavy_is_loaded_before_it():
     assert result.stdout.strip() == "[]"
 
 
+@pytest.mark.thorough
 def test_it_is_the_first_that_is_written(terminal):
     screen = terminal("tui", "quotas", "--demo")
     screen.read_until(b"overview > quotas")
@@ -46,6 +49,7 @@ def test_what_is_typed_meanwhile_counts_and_the_terminal_is_as_it_was(terminal):
     assert termios.tcgetattr(screen.master) == before
 
 
+@pytest.mark.thorough
 def test_an_error_is_said_after_it_has_gone(terminal):
     screen = terminal("tui", "podz", "--demo")
     before = termios.tcgetattr(screen.master)
@@ -56,6 +60,7 @@ def test_an_error_is_said_after_it_has_gone(terminal):
     assert termios.tcgetattr(screen.master) == before
 
 
+@pytest.mark.thorough
 def test_a_terminal_without_positions_gets_none(terminal):
     screen = terminal("tui", "podz", "--demo", TERM="dumb")
     assert screen.ended() == 2

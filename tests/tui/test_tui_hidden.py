@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 from reports.stored import made, store_of
 from tui.driving import drive, press, settled, text, typed
@@ -11,6 +12,8 @@ from tui.still import Still, session_on
 
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.location import HOME, Location
+
+pytestmark = pytest.mark.one_in(2)
 
 SPEC: dict[str, Any] = {"containers": [{"name": "app"}]}
 

@@ -119,6 +119,7 @@ WORDS = {
 CASES = [*((word, SMALL) for word in WORDS.values()), (joined("escape", "markup", "wide"), LARGE)]
 
 
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("word", "size"), CASES, ids=[*WORDS, "large"])
 def test_nothing_that_a_terminal_obeys_reaches_it_and_lines_keep_their_width(word, size):
     app = app_of(word)

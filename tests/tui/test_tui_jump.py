@@ -11,6 +11,8 @@ from kubectl_kres.tui.screens.jump import LETTERS, JumpScreen, targets
 from kubectl_kres.tui.table.row_table import Table
 from kubectl_kres.tui.widgets.lines import Lines
 
+pytestmark = pytest.mark.one_in(3)
+
 
 def test_every_row_that_is_seen_has_a_letter_of_its_own_where_it_stands():
     def check(app: Any) -> None:
@@ -56,6 +58,7 @@ def test_the_screen_stays_in_sight_below_the_letters():
     assert letters[:4] == list("asdf")
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("key", ["escape", "enter", "ctrl+o", "1", "colon", "slash"])
 def test_any_other_key_goes_back(key: str):
     def check(app: Any) -> None:

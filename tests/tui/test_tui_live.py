@@ -18,6 +18,8 @@ from kubectl_kres.cli.terminal import live
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.commands import start
 
+pytestmark = pytest.mark.one_in(2)
+
 WEB = {"containers": [{"name": "app", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}}]}
 
 

@@ -14,6 +14,8 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.snapshot.read import read
 from kubectl_kres.snapshot.write import write
 
+pytestmark = pytest.mark.one_in(3)
+
 TIMES = ("2026-03-01T10:00:00Z", "2026-03-02T10:00:00Z", "2026-03-03T10:00:00Z")
 
 
@@ -34,6 +36,7 @@ def days(shown: str) -> list[str]:
     return [time[:10] for time in TIMES if f"from-{time[:10]}" in shown]
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("keys", "expected", "said"),
     [

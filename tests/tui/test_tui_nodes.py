@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from cluster.living import living
 from tui.driving import LARGE, demo, drive
 from tui.test_tui_live import watch
 
-from kubectl_kres.model.kinds import BOUND_PODS
+from kubectl_kres.model.objects import BOUND_PODS
 from kubectl_kres.render.pod.explain import explanation_lines
 from kubectl_kres.snapshot import read as bundled
+
+pytestmark = pytest.mark.one_in(2)
 
 ASKED = {"containers": [{"name": "app", "resources": {"requests": {"cpu": "2"}}}]}
 HELD = {"nodeName": "n1", "containers": [{"name": "app", "resources": {"requests": {"cpu": "3"}}}]}
@@ -40,7 +43,7 @@ def test_the_screen_of_a_cluster_follows_its_nodes(tmp_path):
         cluster.put("pods", "a", "web", spec=ASKED, status=WAITING)
 
         async def act(pilot, until):
-            await until("lower the cpu request of app from 2 to 1: n1 can take the pod")
+            await until("lower the cpu request of app from 2 to 1: the pod then fits on n1")
             cluster.put("pods", "a", "db", spec=HELD, status={"phase": "Succeeded"})
             await until("lower the cpu request", gone=True)
 

@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.one_in(3)
+
 #: For a loaded machine; what is waited for comes in well under a second.
 _DEADLINE = 30.0
 _UNSET = {"NO_COLOR", "KUBECONFIG", "COLUMNS", "LINES"}
@@ -118,6 +120,7 @@ def test_alone_on_a_terminal_it_is_the_interface(terminal):
     assert screen.ended() == 0
 
 
+@pytest.mark.thorough
 def test_alone_without_a_cluster_it_says_what_there_is(terminal):
     screen = terminal()
     assert screen.ended() == 3
@@ -125,6 +128,7 @@ def test_alone_without_a_cluster_it_says_what_there_is(terminal):
     assert b"Commands:" in screen.seen
 
 
+@pytest.mark.thorough
 def test_without_colour(terminal):
     screen = terminal("tui", "quotas", "--demo", NO_COLOR="1")
     screen.read_until(b"best-effort")
@@ -133,6 +137,7 @@ def test_without_colour(terminal):
     assert not _COLOURED.search(screen.seen)
 
 
+@pytest.mark.thorough
 def test_ascii_and_no_mouse(terminal):
     screen = terminal("tui", "quotas", "--demo", "--ascii", "--no-mouse")
     screen.read_until(b"########")
@@ -142,11 +147,9 @@ def test_ascii_and_no_mouse(terminal):
     assert b"\x1b[?1000h" not in screen.seen
 
 
+@pytest.mark.thorough
 def test_a_terminal_that_goes_away_ends_it(terminal):
-    # Under nohup, as some runners start tests, the signal would be ignored by children, too.
-    ours = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     screen = terminal("tui", "--demo")
-    signal.signal(signal.SIGHUP, ours)
     screen.read_until(b"deployment/checkout")
     os.killpg(screen.program.pid, signal.SIGHUP)
     assert screen.ended() != 70
@@ -184,6 +187,7 @@ def test_an_error_stream_that_leads_elsewhere_is_no_terminal(tmp_path):
     os.close(slave)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
@@ -200,6 +204,7 @@ def test_what_cannot_be_shown_is_said_in_a_line(terminal, words, code, said):
     assert said in screen.seen.rpartition(b"\x1b[?1049l")[2], "it is said on the screen that stays"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_gives_the_terminal_back(terminal, sent):
     """The alternate screen is left, the mouse is not reported any more, the cursor is shown, and lines are edited."""
@@ -223,6 +228,7 @@ def test_a_signal_while_the_screens_are_loaded(terminal, sent):
     assert b"Traceback" not in screen.seen
 
 
+@pytest.mark.thorough
 def test_a_terminal_that_is_closed(terminal):
     """Whoever closes the window leaves no program behind."""
     screen = terminal("tui", "--demo")
@@ -233,6 +239,7 @@ def test_a_terminal_that_is_closed(terminal):
     assert screen.program.wait(30) in {-signal.SIGHUP, 128 + signal.SIGHUP, 3}
 
 
+@pytest.mark.thorough
 def test_a_terminal_that_is_closed_without_a_signal(terminal):
     """Nothing is drawn anew that could fail, and no key comes: it ends all the same."""
     screen = terminal("tui", "--demo")
@@ -242,6 +249,7 @@ def test_a_terminal_that_is_closed_without_a_signal(terminal):
     assert screen.program.wait(30) == 128 + signal.SIGHUP
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
 def test_a_terminal_that_goes_away_while_much_is_drawn(terminal, sent):
     """What still waits to be written must not hold the program: it ends within seconds, whatever is pressed before."""
@@ -254,6 +262,7 @@ def test_a_terminal_that_goes_away_while_much_is_drawn(terminal, sent):
     assert screen.program.wait(30) in {-sent, 128 + sent, 128 + signal.SIGHUP, 3}
 
 
+@pytest.mark.thorough
 def test_a_terminal_that_takes_nothing_more_does_not_hold_a_program_that_is_ended(terminal):
     """As after ctrl-s: what is drawn fills the terminal, and the signal ends the program all the same."""
     screen = terminal("tui", "pods", "--demo")

@@ -16,6 +16,8 @@ from tui.test_tui_snapshots import CASES, POOLED, SIZES
 from kubectl_kres.store.store import Changes
 from kubectl_kres.tui.data_feed import ReadOnce
 
+pytestmark = pytest.mark.thorough
+
 #: Slow runs of each screen; more, and at both sizes, by hand.
 _RUNS = int(os.environ.get("KRES_RACES", "0"))
 _SIZES = SIZES if _RUNS else {"80x24": SIZES["80x24"]}
@@ -50,6 +52,7 @@ def slow(monkeypatch: pytest.MonkeyPatch, random: Random) -> None:
         monkeypatch.setattr(f"kubectl_kres.tui.{name}", random.choice([0, 10]))
 
 
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("size", _SIZES)
 @pytest.mark.parametrize("name", [*CASES, *POOLED])
 def test_a_screen_at_rest_is_the_same_however_slowly_it_was_read(name, size, monkeypatch):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tui.driving import demo, drive, settled, text
+from tui.driving import ML, demo, drive, settled, text, typed
 
+from kubectl_kres.render.text.line import Line
 from kubectl_kres.snapshot.read import demo_path
 from kubectl_kres.tui.table.row_table import Table
+from kubectl_kres.tui.table.strips import wrap_line
 from kubectl_kres.tui.widgets.lines import Lines
 
 SCREENS = (
@@ -40,6 +43,7 @@ def hidden_rows(app: Any) -> list[str]:
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", SCREENS, ids=lambda words: words or "overview")
 def test_a_screen_has_the_form_of_its_size(words: str):
     name, _, space = words.partition(" -n ")
@@ -58,3 +62,20 @@ def test_a_screen_has_the_form_of_its_size(words: str):
             assert not hidden_rows(app), size
 
     drive(app, size=WALK[-1], act=act)
+
+
+@pytest.mark.parametrize(
+    "place", ["pipelinerun release-41", "deploy pricing", "quota team checkout", "pool ml-compute"]
+)
+def test_no_line_is_broken_before_there_is_a_width(place, monkeypatch):
+    """A screen opens whole, not as a strip of words a few cells wide."""
+    widths: list[int] = []
+
+    def broken(line: Line, width: int) -> Iterator[Line]:
+        widths.append(width)
+        return wrap_line(line, width)
+
+    monkeypatch.setattr("kubectl_kres.tui.widgets.lines.wrap_line", broken)
+    shown = drive(demo(file=ML), [":", *typed(place), "enter"], size=(220, 60))
+    assert f"/{place.split()[1]}" in shown.splitlines()[1], shown
+    assert min(widths) >= 30, sorted(set(widths))

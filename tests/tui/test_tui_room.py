@@ -19,6 +19,8 @@ from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import HOME, Location
 from kubectl_kres.tui.table.strips import wrap_line
 
+pytestmark = pytest.mark.one_in(3)
+
 DEMO = demo_path()
 
 
@@ -43,6 +45,7 @@ def test_what_only_the_palette_looked_for_is_watched_no_longer(ending):
     drive(app, act=act)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("size", [(200, 50), (220, 60), (300, 24)], ids=str)
 def test_a_wide_overview_has_both_panes_filled_and_no_reason_cut(size):
     """The first screen of the bundled example: the areas stand below what is worst, or a strip on a low screen."""
@@ -109,7 +112,7 @@ def test_the_strip_of_a_narrow_overview_tells_of_what_is_wrong_and_is_whole():
 @pytest.mark.parametrize("width", [60, 80])
 def test_a_reason_has_as_many_words_as_there_is_room_for_and_is_never_cut(width):
     shown = drive(demo(file=DEMO), size=(width, 45))
-    rows = shown[shown.index("WORST FIRST") :].split("────")[0].splitlines()[1:]
+    rows = shown[shown.index("WORST FIRST") :].split("\n─")[0].splitlines()[1:]
     assert len(rows) == 20
     assert not [row for row in rows if "…" in row[40:]]
     assert "no node" in shown and "limits.cpu" in shown and "-1Gi memory" in shown
@@ -124,19 +127,22 @@ def test_the_lists_say_what_matters_in_a_narrow_column():
     assert "15x: exceeded quota: team" in shown and "is forb" not in shown
 
 
+@pytest.mark.thorough
 def test_shift_l_shows_the_pods_without_limits_from_every_screen():
     for words in ("", "quotas", "deploy checkout"):
         assert "filter limits=none" in drive(demo(words, file=DEMO), ["L"])
     assert "filter" not in drive(demo("", file=DEMO), ["L", "L"]).splitlines()[1]
 
 
+@pytest.mark.thorough
 def test_the_beginning_of_one_name_opens_its_list():
-    assert "19 quotas" in drive(demo("", file=DEMO), [":", *typed("qu"), "enter"])
+    assert "19 quotas" in drive(demo("", file=DEMO), [":", *typed("quo"), "enter"])
     assert "8 claims" in drive(demo("", file=DEMO), [":", *typed("cl"), "enter"])
     assert 'no screen "pi"' not in drive(demo("", file=DEMO), [":", *typed("pi"), "enter"])
     assert 'no screen "c"' in drive(demo("", file=DEMO), [":", "c", "enter"])
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("name", "first"),
     [("pods", "recommendations-"), ("refused", "deploy/checkout"), ("taskruns", "build-web-"),
@@ -194,6 +200,7 @@ def test_another_order_has_a_cursor_that_nobody_moved_on_what_is_first_then():
     assert shown[3].startswith(" >") and "report-cruncher" in shown[3]
 
 
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(("key", "tab"), [("y", "[YAML]"), ("D", "[diff]"), ("Y", "[computed]"), ("d", "[text]")])
 @pytest.mark.parametrize("name", ["pods", "refused", "taskruns"])
 def test_keys_of_an_object_open_its_texts_from_a_list(name, key, tab):
@@ -245,6 +252,7 @@ def test_a_quota_without_room_says_over_and_not_ten_thousand_percent():
     assert "PVCS" in shown
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("width", "tried"), [(160, "~ what if "), (120, "~ team "), (80, "~ team ")])
 def test_the_header_of_a_what_if_is_never_cut(width, tried):
     keys = [":", *typed("quota team checkout"), "enter", "s", *typed("4608Mi"), "enter"]
@@ -253,6 +261,7 @@ def test_the_header_of_a_what_if_is_never_cut(width, tried):
     assert ("as of" in header) == (width >= 120)
 
 
+@pytest.mark.thorough
 def test_an_overview_of_a_namespace_counts_what_is_in_it_and_says_where_else_to_look():
     """Also where the objects of all namespaces have been read before."""
     shown = drive(demo(file=DEMO), [":", *typed("pods default"), "enter", ":", *typed("overview"), "enter"])
@@ -265,6 +274,7 @@ def test_an_overview_of_a_namespace_counts_what_is_in_it_and_says_where_else_to_
     assert "nothing is wrong in kube-public; 0 shows all 9 namespaces" in quiet
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("widths", [(80, 140, 80), (140, 60), (60, 120)], ids=str)
 def test_no_problem_is_hidden_where_the_counts_above_need_another_line(widths):
     async def act(pilot):
@@ -296,6 +306,7 @@ def run_of(state: str, *started: str, skipped: tuple[str, ...] = ()) -> list[dic
     return [made("PipelineRun", "run", spec={"pipelineRef": {"name": "release"}}, status=status), *runs]
 
 
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(
     ("objects", "drawn"),
     [
@@ -321,6 +332,7 @@ SCREENS = ["", "quotas", "refused", "claims", "pools", "timeline", "namespaces",
            "taskrun integration-12 ci"]  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [(120, 35), (200, 50)], ids=str)
 @pytest.mark.parametrize("words", SCREENS)
 def test_no_half_of_a_screen_is_empty(words, size):
@@ -338,6 +350,7 @@ def test_no_half_of_a_screen_is_empty(words, size):
     assert not beside or sum(bool(line.strip()) for line in beside) > len(beside) // 5, beside
 
 
+@pytest.mark.thorough
 def test_what_happened_stands_where_lines_are_left_and_nowhere_else():
     claim = [":", *typed("claim bob ml-notebooks"), "enter"]
     high = drive(demo(file=DEMO), claim, size=(200, 50))

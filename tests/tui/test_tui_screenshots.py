@@ -30,6 +30,7 @@ CASES = {
 POOLED = {"pool", "claims", "claim", "taskrun", "overview"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", CASES)
 def test_the_picture_is_what_the_app_draws(name):
     words, keys, size = CASES[name]

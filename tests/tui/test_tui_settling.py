@@ -11,6 +11,8 @@ from tui.driving import drive, shop
 
 from kubectl_kres.tui import gc_tuning
 
+pytestmark = pytest.mark.thorough
+
 _SCRIPT = """
 import gc
 from kubectl_kres.tui import gc_tuning as garbage
@@ -57,6 +59,7 @@ def test_a_large_block_leaves_no_hole():
     assert found == "True"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("since", "made", "looks"), [(9, 1, True), (9, 0, False), (1, 1, False)])
 def test_garbage_is_collected_where_there_is_some_and_no_key_was_pressed(since, made, looks, monkeypatch):
     app, looked = gc_tuning.IdleCollectingApp(shop()), []

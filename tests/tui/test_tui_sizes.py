@@ -17,6 +17,8 @@ from kubectl_kres.store.store import Coverage, ReadRequest
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.location import HOME, Location
 
+pytestmark = pytest.mark.one_in(3)
+
 RUN = "pod build-api-9c4f-pod"
 SCREENS: dict[str, tuple[str, list[str]]] = {
     "overview": ("", ["down"]),
@@ -50,6 +52,7 @@ def ident(case: Any) -> str:
     return f"{name}-{width}x{height}"
 
 
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("case", SIZES, ids=ident)
 def test_size(snap_compare: Any, case: tuple[tuple[int, int], str]):
     size, name = case
@@ -72,6 +75,7 @@ def test_no_colour(snap_compare: Any, monkeypatch: pytest.MonkeyPatch, case: tup
     assert snap_compare(demo(words, file=ML), run_before=before(keys), terminal_size=size)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("case", ASCII, ids=ident)
 def test_ascii(snap_compare: Any, case: tuple[tuple[int, int], str]):
     size, name = case

@@ -55,6 +55,7 @@ def before(keys: list[str]) -> Any:
     return run
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", CASES)
 def test_screen(snap_compare: Any, name: str, size: str):
@@ -62,6 +63,7 @@ def test_screen(snap_compare: Any, name: str, size: str):
     assert snap_compare(demo(words), run_before=before(keys), terminal_size=SIZES[size])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", POOLED)
 def test_pools_and_runs(snap_compare: Any, name: str, size: str):

@@ -14,7 +14,7 @@ from textual._compositor import Compositor
 from tui.driving import LARGE, ML, SHOP, SMALL, app_on, demo, drive, press, settled, shop, text, typed, until
 from tui.still import Still, session_on
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.versions import nearest_version
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.model.objects import ObjectRef
@@ -236,7 +236,7 @@ def test_a_tree_keeps_its_order_and_a_list_computes_what_a_head_sorts_by():
         table = pilot.app.pane.table
         await press(pilot, ["ctrl+w"])
         shown = text(pilot.app).splitlines()[2]
-        await pilot.click(table, offset=(shown.index("WHY  "), 0))
+        await pilot.click(table, offset=(shown.index("WHY QOS"), 0))
         await settled(pilot)
         assert table.sorted_by.id == "why"
         assert all(one.ready("why") for one in table.view.rows.values())

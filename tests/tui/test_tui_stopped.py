@@ -10,6 +10,8 @@ from time import monotonic
 
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 pty = pytest.importorskip("pty", reason="a terminal is needed")
 
 PROGRAM = "from kubectl_kres.cli.main import entry; import sys; sys.argv[0] = 'kubectl-kres'; sys.exit(entry())"

@@ -15,6 +15,8 @@ from kubectl_kres.cli.main import entry
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.location import HOME, Location
 
+pytestmark = pytest.mark.one_in(2)
+
 
 def test_its_rows_are_those_of_the_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     monkeypatch.setattr(sys, "argv", ["kubectl-kres", "timeline", "--snapshot", str(ML), "-A", "-o", "json"])

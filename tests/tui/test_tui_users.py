@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from reports.stored import made, store_of
 from tui.driving import LARGE, ML, SMALL, calm, demo, drive, press, text, until
 from tui.still import Still, session_on
@@ -11,6 +12,8 @@ from tui.still import Still, session_on
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.location import HOME, Location
+
+pytestmark = pytest.mark.one_in(3)
 
 
 def opened(app: Kres, first: list[str], then: list[str]) -> str:

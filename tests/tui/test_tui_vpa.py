@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from tui.driving import demo, press, settled
 
+pytestmark = pytest.mark.one_in(3)
+
 #: The namespace of the bundled example that has one.
 PAYMENTS = Path(__file__).with_name("payments.kres")
 CASES = {
@@ -18,6 +20,7 @@ CASES = {
 SIZES = {"80x24": (80, 24), "120x35": (120, 35)}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", CASES)
 def test_screen(snap_compare: Any, name: str, size: str) -> None:

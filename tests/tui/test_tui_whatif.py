@@ -18,13 +18,15 @@ from tui.test_tui_snapshots import before
 from kubectl_kres.cli.main import entry
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.parts import DeleteObject, RaiseQuota, Remedy, SetValue
+from kubectl_kres.reports.common.remedy import DeleteObject, RaiseQuota, Remedy, SetValue
 from kubectl_kres.snapshot.read import demo_path
 from kubectl_kres.tui import whatif
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.location import HOME, Location
 from kubectl_kres.tui.whatif import number_of_fix
 from kubectl_kres.tui.widgets.prompt import step_value
+
+pytestmark = pytest.mark.one_in(2)
 
 FIVE = ["s", "5", "enter"]
 #: Where a page of text has the 80 columns of a command that is not on a terminal.
@@ -35,6 +37,7 @@ def tried(words: str, keys: list[str], **how: Any) -> str:
     return drive(demo(words, file=ML), keys, **how)
 
 
+@pytest.mark.thorough
 def test_all_screens_show_what_becomes_of_it():
     shown = tried("deploy pricing", FIVE, size=LARGE)
     assert "Deployment/pricing  2 of 2 pods -> 3 of 5 pods" in shown
@@ -54,6 +57,7 @@ def test_all_screens_show_what_becomes_of_it():
     assert "    StatefulSet/sessions  1" in shown
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("words", "keys"),
     [
@@ -128,6 +132,7 @@ def test_what_the_server_refuses_is_said_and_nothing_changes():
     assert "what if" not in shown.splitlines()[0]
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("typed_text", "said"),
     [
@@ -154,6 +159,7 @@ def test_screens_without_a_number_say_so():
         assert "no number to try here" in drive(Kres(session_on(store), (HOME, Location("pods", "ns"))), ["s"])
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("name", "size"), [("answer", SMALL), ("pods", LARGE), ("quota", SMALL)])
 def test_picture(snap_compare: Any, name: str, size: tuple[int, int]):
     more = {"pods": [":", *typed("pods checkout"), "enter"], "quota": [":", *typed("quota team checkout"), "enter"]}
@@ -193,6 +199,28 @@ def test_who_owns_the_quota_is_said_before_what_would_make_it_so(monkeypatch: py
     assert copied == ["spec.hard[requests.memory]: 5Gi"]
 
 
+def test_a_number_that_is_not_enough_alone_is_promised_with_all_that_is_needed():
+    keys = [":", *typed("quota team checkout"), "enter", "s", *typed("8Gi"), "enter"]
+    shown = " ".join(drive(demo("", file=demo_path()), keys, size=LARGE).split())
+    assert "smallest that lets all of Deployment/checkout in: 4608Mi" in shown
+    assert "lets all of Deployment/fraud-model" not in shown
+    assert (
+        "Deployment/fraud-model needs more than requests.memory: raise requests.memory of quota team to 8Gi "
+        "and set limits.memory of container model to 4Gi" in shown
+    )
+
+
+def test_before_and_after_are_drawn_on_one_scale():
+    """The use that grows is drawn longer, though it is less of a quota that grew more."""
+    shown = tried("", [":", *typed("quota team checkout"), "enter", "s", *typed("8Gi"), "enter"], size=LARGE)
+    drawn = r"^ ?{} +(.*?)([▏▌▐|]) +\S+ of \S+"
+    before, after = (re.search(drawn.format(label), shown, re.MULTILINE) for label in ("before", "after"))
+    assert before is not None, shown
+    assert after is not None, shown
+    assert len(before[1]) < len(after[1]), "the hard moved to the right"
+    assert before[1].count("█") <= after[1].count("█"), shown
+
+
 @pytest.mark.parametrize(
     ("value", "by", "next_one"),
     [
@@ -207,6 +235,7 @@ def test_a_number_is_stepped_through(value: str, by: int, next_one: str):
     assert step_value(value, by) == next_one
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("words", ["", "refused"])
 def test_the_first_fix_of_a_problem_is_what_is_tried(words):
     """The object that the number is typed for stands before it; taken as it is, the number lets all pods in."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.versions import AREAS, CHANGES, GATES, NEWEST, OLDEST, changes_between, version_caveat
 
 ROOT = Path(__file__).parents[2]

@@ -72,7 +72,7 @@ def text_of(effects: VpaEffects) -> str:
 def test_all_come_back() -> None:
     effects = effects_of(store_of())
     assert effects.eviction is not None
-    assert (effects.eviction.result, effects.eviction.evicted, effects.eviction.come) == ("comes-back", 4, 4)
+    assert (effects.eviction.result, effects.eviction.evicted, effects.eviction.recreated) == ("comes-back", 4, 4)
     assert {value.rule for container in effects.containers for value in container.values} == {
         "vpa/target", "vpa/limit-ratio",
     }  # fmt: skip
@@ -85,14 +85,14 @@ def test_a_quota_refuses_those_that_come_back() -> None:
     eviction = effects.eviction
     assert eviction is not None
     assert eviction.result == "refused"
-    assert (eviction.evicted, eviction.kept, eviction.come, eviction.missing) == (3, 1, 1, 2)
+    assert (eviction.evicted, eviction.kept, eviction.recreated, eviction.missing) == (3, 1, 1, 2)
     assert "exceeded quota: limits, requested: requests.cpu=500m" in eviction.message
-    assert [remedy.text for remedy in effects.remedies] == [
+    assert [remedy.text for remedy in effects.fixes] == [
         "raise requests.cpu of quota limits to 2",
         "set maxAllowed[cpu] to 220m in VerticalPodAutoscaler/web",
         "set updateMode of VerticalPodAutoscaler/web to Initial: nothing is evicted then",
     ]
-    assert all(remedy.proven for remedy in effects.remedies)
+    assert all(remedy.proven for remedy in effects.fixes)
     assert "fix 2   set maxAllowed[cpu] to 220m in VerticalPodAutoscaler/web" in text_of(effects)
 
 
@@ -101,7 +101,7 @@ def test_without_its_webhook_it_never_ends() -> None:
     assert effects.registered is False
     assert effects.eviction is not None
     assert effects.eviction.result == "again"
-    assert [(remedy.text, remedy.proven) for remedy in effects.remedies] == [
+    assert [(remedy.text, remedy.proven) for remedy in effects.fixes] == [
         ("register the webhook vpa.k8s.io again: its admission controller does so as it starts", False),
         ("set updateMode of VerticalPodAutoscaler/web to Initial: nothing is evicted then", True),
     ]
@@ -145,7 +145,7 @@ def test_a_limit_by_ratio_is_beyond_a_maximum() -> None:
     assert effects.message.endswith("maximum cpu usage per Container is 600m, but limit is 800m")
     assert effects.eviction is not None
     assert (effects.eviction.result, effects.eviction.evicted, effects.eviction.missing) == ("refused", 2, 2)
-    assert [(edit.field, edit.from_, edit.to) for remedy in effects.remedies for edit in remedy.edits] == [
+    assert [(edit.field, edit.from_, edit.to) for remedy in effects.fixes for edit in remedy.edits] == [
         ("spec.resourcePolicy.containerPolicies[0].minAllowed[cpu]", "400m", "300m"),
         ("spec.resourcePolicy.containerPolicies[0].controlledValues", None, "RequestsOnly"),
     ]
@@ -157,8 +157,8 @@ def test_the_workload_has_the_same_remedies() -> None:
     limits = {"kind": "LimitRange", "spec": {"limits": [{"type": "Container", "max": {"cpu": "600m"}}]}}
     store = store_of(limits, resourcePolicy=policy)
     deployment = Subject(ObjectRef("Deployment", "web", "shop"), BY_KIND["Deployment"])
-    texts = [remedy.text for remedy in explain(store, deployment, EvaluationOptions()).remedies]
-    assert texts == [remedy.text for remedy in effects_of(store).remedies]
+    texts = [remedy.text for remedy in explain(store, deployment, EvaluationOptions()).fixes]
+    assert texts == [remedy.text for remedy in effects_of(store).fixes]
     assert texts[0] == "set minAllowed[cpu] to 300m in VerticalPodAutoscaler/web"
 
 
@@ -167,9 +167,9 @@ def test_a_remedy_has_no_command_where_another_owns_the_autoscaler() -> None:
     vpa = store.get("VerticalPodAutoscaler", "web", "shop")
     labels = {"app.kubernetes.io/managed-by": "Helm"}
     store.add("VerticalPodAutoscaler", structs.replace(vpa, metadata=structs.replace(vpa.metadata, labels=labels)))
-    (remedy,) = effects_of(store).remedies
+    (remedy,) = effects_of(store).fixes
     assert (remedy.commands, [edit.field for edit in remedy.edits]) == ((), ["spec.updatePolicy.minReplicas"])
-    assert remedy.why.startswith("Helm owns VerticalPodAutoscaler/web")
+    assert remedy.no_command_reason.startswith("Helm owns VerticalPodAutoscaler/web")
 
 
 @pytest.mark.parametrize(

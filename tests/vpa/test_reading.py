@@ -55,7 +55,7 @@ def test_who_may_not_read_them_is_told_so() -> None:
     store.cover(ReadRequest(KIND, "shop"), Coverage("denied", code=403, reason="Forbidden", message="forbidden"))
     explanation = explained(store)
     assert explanation.verdict.outcome.endswith("as-far-as-seen")
-    assert [unseen.kind for unseen in explanation.unseen if unseen.kind == KIND] == [KIND]
+    assert [unseen.kind for unseen in explanation.unread if unseen.kind == KIND] == [KIND]
     assert values(explanation)[REQUEST] == "100m"
 
 

@@ -9,15 +9,16 @@ from msgspec import structs
 from vpa.test_effects import effects_of, quota, store_of
 from vpa.test_reading import REQUEST, explained, values
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import decode_object, to_wire
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.report import ChangeReport, WorkloadChange
-from kubectl_kres.simulate.change import Apply, Delete, Evict, Patch, ScaleStep, Step
-from kubectl_kres.simulate.cluster import PlacedStep, simulate_steps
+from kubectl_kres.simulate.change import Apply, Delete, Evict, Patch, PlacedStep, ScaleStep, Step
+from kubectl_kres.simulate.cluster import simulate_steps
 from kubectl_kres.store.store import Store
 from kubectl_kres.vpa.model import PodDisruptionBudget
+from kubectl_kres.vpa.reports.updater_run import Eviction
 from kubectl_kres.vpa.rules.updater import healthy_pods
 
 KIND = "VerticalPodAutoscaler"
@@ -113,11 +114,11 @@ IN_PLACE = {"updateMode": "InPlaceOrRecreate"}
 )
 def test_an_eviction_ends_as_explain_says(more: tuple[Any, ...], spec: dict[str, Any], result: tuple[Any, ...]) -> None:
     """One is played with all other controllers, the other counted: as many pods are old, new and missing."""
-    played_out = played(store_of(*more, **spec), Evict(KIND, "web")).steps[0].eviction
+    played_out = played(store_of(*more, **spec), Evict(KIND, "web")).steps[0].parts[Eviction.KEY]
     counted = effects_of(store_of(*more, **spec)).eviction
     for eviction in (played_out, counted):
         assert eviction is not None
-        ended = (eviction.result, eviction.evicted, eviction.kept, eviction.come, eviction.missing)
+        ended = (eviction.result, eviction.evicted, eviction.kept, eviction.recreated, eviction.missing)
         assert ended == result
         assert bool(eviction.message) is (eviction.result == "refused")
 
@@ -135,7 +136,7 @@ def test_eviction_requirements_keep_pods(requirement: tuple[str, str], result: s
     wanted = [{"resources": [resource], "changeRequirement": direction}]
     spec = {"updatePolicy": {"evictionRequirements": wanted}}
     for eviction in (
-        played(store_of(**spec), Evict(KIND, "web")).steps[0].eviction,
+        played(store_of(**spec), Evict(KIND, "web")).steps[0].parts[Eviction.KEY],
         effects_of(store_of(**spec)).eviction,
     ):
         assert eviction is not None
@@ -145,9 +146,9 @@ def test_eviction_requirements_keep_pods(requirement: tuple[str, str], result: s
 def test_an_eviction_after_another_step() -> None:
     """A quota that grows first lets them all come back; of an autoscaler that is not there the server says so."""
     bigger = Patch("ResourceQuota", "limits", {"spec": {"hard": {"requests.cpu": "2"}}})
-    eviction = played(store_of(TIGHT), bigger, Evict(KIND, "web")).steps[1].eviction
+    eviction = played(store_of(TIGHT), bigger, Evict(KIND, "web")).steps[1].parts[Eviction.KEY]
     assert eviction is not None
-    assert (eviction.result, eviction.come) == ("comes-back", 4)
+    assert (eviction.result, eviction.recreated) == ("comes-back", 4)
     absent = played(store_of(), Evict(KIND, "none")).steps[0]
     assert (absent.allowed, absent.message) == (
         False, 'verticalpodautoscalers.autoscaling.k8s.io "none" not found'
@@ -208,11 +209,11 @@ def test_budgets_keep_pods_from_eviction(budgets: list[PodDisruptionBudget], res
     replica_set = {**REPLICA_SET["spec"]["template"], "metadata": {"labels": {"app": "web"}}}
     raw = {**REPLICA_SET, "spec": {**REPLICA_SET["spec"], "template": replica_set}}
     for eviction in (
-        played(labelled(store_of(), *budgets), Evict(KIND, "web"), replica_set=raw).steps[0].eviction,
+        played(labelled(store_of(), *budgets), Evict(KIND, "web"), replica_set=raw).steps[0].parts[Eviction.KEY],
         effects_of(labelled(store_of(), *budgets)).eviction,
     ):
         assert eviction is not None
-        ended = (eviction.result, eviction.evicted, eviction.kept, eviction.come, eviction.missing)
+        ended = (eviction.result, eviction.evicted, eviction.kept, eviction.recreated, eviction.missing)
         assert ended == result
         assert eviction.budgets == tuple(each.metadata.name for each in budgets)
 

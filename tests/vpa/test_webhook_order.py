@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Draft
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import Policies, admit, policies_of
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import LimitRange, decode_object

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from admission.recorded_pods import answer_of, outcomes_of
 
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.versions import parse
 from kubectl_kres.provenance.journal import Assumption, Entry, Set
 

@@ -8,9 +8,10 @@ GROUP = "toy.example.com"
 
 
 class BudgetSpec(Base, frozen=True):
-    """``team``: the value of the label that every pod of the namespace has to carry."""
+    """``team``: the value of the label that every pod of the namespace has to carry. ``pods``: so many may be there."""
 
     team: str = ""
+    pods: int = 0
 
 
 class Budget(Base, frozen=True):

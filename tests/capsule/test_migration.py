@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from kubectl_kres.admission.base.draft import parse_list
-from kubectl_kres.admission.base.outcome import Server
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.capsule.reports.migration import migration, tenant_of, verification
 from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.reports.changes.migration import migration, tenant_of, verification
 from kubectl_kres.store.store import Origin, Store
 
 HARD = {"requests.cpu": "2", "pods": "7"}

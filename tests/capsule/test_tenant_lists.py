@@ -1,0 +1,171 @@
+"""What a Tenant's classes, lists and cordon make of pods and claims, as people ask about them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from reports.stored import made, store_of
+
+from kubectl_kres.capsule.reports.explain_tenant import explain_tenant
+from kubectl_kres.capsule.text.tenant import list_text, tenant_lines
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.provenance.journal import Set
+from kubectl_kres.render.pod.explain import explanation_lines
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
+from kubectl_kres.reports.explain.explain import analysis_of, explain
+from kubectl_kres.reports.namespace.explain_policy import explain_policy
+from kubectl_kres.store.store import Store
+
+_OWNER = {"apiVersion": "capsule.clastix.io/v1beta2", "kind": "Tenant", "name": "bakery", "uid": "u"}
+
+
+def _world(spec: dict[str, Any], *objects: dict[str, Any], labels: dict[str, str] | None = None) -> Store:
+    space = {
+        "kind": "Namespace",
+        "metadata": {
+            "name": "ns", "labels": {"capsule.clastix.io/tenant": "bakery", **(labels or {})},
+            "ownerReferences": [_OWNER],
+        },
+    }  # fmt: skip
+    tenant = {"kind": "Tenant", "metadata": {"name": "bakery"}, "spec": spec, "status": {"namespaces": ["ns"]}}
+    return store_of(space, tenant, *objects)
+
+
+def _deployment(image: str = "registry.example/loaf:1", **spec: Any) -> dict[str, Any]:
+    containers = [{"name": "c", "image": image, "resources": {"limits": {"cpu": "100m", "memory": "64Mi"}}}]
+    template = {"metadata": {"labels": {"app": "loaf"}}, "spec": {"containers": containers, **spec}}
+    selector = {"matchLabels": {"app": "loaf"}}
+    return made("Deployment", "loaf", spec={"replicas": 1, "selector": selector, "template": template})
+
+
+def _class(kind: str, name: str, **fields: Any) -> dict[str, Any]:
+    metadata = {"name": name, **{key: fields.pop(key) for key in ("annotations", "labels") if key in fields}}
+    return {"kind": kind, "metadata": metadata, **fields}
+
+
+_LOAF = Subject(ObjectRef("Deployment", "loaf", "ns"), BY_KIND["Deployment"])
+_GOLDS = made(
+    "ResourceQuota", "golds",
+    spec={
+        "hard": {"pods": "2"},
+        "scopeSelector": {
+            "matchExpressions": [{"scopeName": "PriorityClass", "operator": "In", "values": ["gold"]}]
+        },
+    },
+    status={"hard": {"pods": "2"}, "used": {"pods": "2"}},
+)  # fmt: skip
+
+
+def _text(store: Store) -> str:
+    lines = explanation_lines(explain(store, _LOAF, EvaluationOptions()), steps=False, width=1000)
+    return "\n".join("".join(text for _, text in line) for line in lines)
+
+
+def test_default_priority_class_is_counted_and_its_source_is_the_tenant() -> None:
+    """Situation 31: a Deployment without a class, and a full quota for the Tenant's default one."""
+    store = _world({"priorityClasses": {"default": "gold"}}, _class("PriorityClass", "gold"), _GOLDS, _deployment())
+    (outcome,) = analysis_of(store, _LOAF, EvaluationOptions()).outcomes
+    assert outcome.message.endswith("exceeded quota: golds, requested: pods=1, used: pods=2, limited: pods=2")
+    given = [entry for entry in outcome.journal if isinstance(entry, Set) and entry.rule == "capsule/class-default"]
+    assert [(entry.path, entry.after, str(entry.source)) for entry in given] == [
+        ("spec.priorityClassName", "gold", "Tenant/bakery spec.priorityClasses.default")
+    ]
+
+
+def test_default_runtime_class_brings_its_overhead() -> None:
+    box = _class("RuntimeClass", "box", handler="box", overhead={"podFixed": {"cpu": "250m"}})
+    store = _world({"runtimeClasses": {"default": "box"}}, box, _deployment())
+    (outcome,) = analysis_of(store, _LOAF, EvaluationOptions()).outcomes
+    assert outcome.draft.overhead["cpu"].milli_value() == 250
+
+
+@pytest.mark.parametrize(
+    ("image", "fix"),
+    [
+        ("nginx:1.27", "an image whose name has no registry is always refused"),
+        (
+            "docker.io/library/nginx:1",
+            '[{"op":"add","path":"/spec/containerRegistries/allowed/-","value":"docker.io"}]',
+        ),
+    ],
+)
+def test_forbidden_registry_is_refused_with_the_edit_of_the_tenant(image: str, fix: str) -> None:
+    """Situation 33."""
+    store = _world({"containerRegistries": {"allowed": ["registry.example"]}}, _deployment(image))
+    found = explain(store, _LOAF, EvaluationOptions())
+    text = f"Container image {image} registry is forbidden for the current Tenant: "
+    assert found.verdict.outcome == "refused"
+    assert text in found.verdict.message
+    assert str(found.verdict.findings[0].source) == "Tenant/bakery spec.containerRegistries"
+    assert any(fix in each.text and "registry.example/" in each.text for each in found.fixes)
+    assert explain(_world({}, _deployment(image)), _LOAF, EvaluationOptions()).verdict.outcome == "admitted"
+
+
+def test_pull_policy_that_the_server_gives_is_refused() -> None:
+    store = _world({"imagePullPolicies": ["Always"]}, _deployment("registry.example/loaf:1"))
+    found = explain(store, _LOAF, EvaluationOptions())
+    assert "ImagePullPolicy IfNotPresent for container c is forbidden" in found.verdict.message
+    assert explain(
+        _world({"imagePullPolicies": ["Always"]}, _deployment("registry.example/loaf")), _LOAF, EvaluationOptions()
+    ).verdict.outcome == "admitted"  # fmt: skip
+
+
+def test_default_storage_class_replaces_that_of_the_cluster() -> None:
+    """Situation 34: the quota of the Tenant's class is full."""
+    slow = {"storageclass.kubernetes.io/is-default-class": "true"}
+    counted = "fast.storageclass.storage.k8s.io/requests.storage"
+    full = made("ResourceQuota", "disk", spec={"hard": {counted: "1Gi"}}, status={"hard": {counted: "1Gi"},
+                "used": {counted: "1Gi"}})  # fmt: skip
+    classes = (_class("StorageClass", "slow", annotations=slow), _class("StorageClass", "fast"))
+    raw = made("PersistentVolumeClaim", "data", spec={
+        "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}})  # fmt: skip
+    ref = ObjectRef("PersistentVolumeClaim", "data", "ns")
+    for spec, allowed in (({"storageClasses": {"default": "fast"}}, False), ({}, True)):
+        store = _world(spec, full, *classes)
+        store.add("PersistentVolumeClaim", msgspec.convert(raw, BY_KIND["PersistentVolumeClaim"].struct))
+        store.files[ref] = "f.yaml" if isinstance(store.files, set) else store.files.update({ref: "f.yaml"})
+        found = explain_policy(
+            store, Subject(ref, BY_KIND["PersistentVolumeClaim"], raw, "f.yaml"), EvaluationOptions()
+        )
+        assert found.verdict.allowed is allowed
+        if not allowed:
+            assert "it names no storage class: Tenant/bakery spec.storageClasses.default gives it fast" in [
+                each.text for each in found.assumptions
+            ]
+
+
+def test_cordoned_tenant_is_said_of_what_its_users_send() -> None:
+    """Situation 30."""
+    store = _world({"cordoned": True}, _deployment(), labels={"projectcapsule.dev/cordoned": "true"})
+    assert "Tenant/bakery is cordoned: what its users create, change or delete in namespace ns is refused" in _text(
+        store
+    )
+    tenant = explain_tenant(store, Subject(ObjectRef("Tenant", "bakery"), BY_KIND["Tenant"]))
+    assert "kubectl patch tenant bakery" in " ".join(tenant_lines(tenant, width=1000))
+    assert "cordoned" not in _text(_world({}, _deployment()))
+
+
+def test_node_selector_leads_to_the_tenant() -> None:
+    """Situation 35."""
+    text = _text(_world({"nodeSelector": {"pool": "green"}}, _deployment()))
+    assert "the node selector pool=green, which Tenant/bakery spec.nodeSelector keeps" in text
+
+
+def test_limit_range_of_the_tenant_is_edited_there() -> None:
+    """Situation 38."""
+    kept = made("LimitRange", "capsule-bakery-0", spec={"limits": [{"type": "Container", "max": {"memory": "32Mi"}}]})
+    kept["metadata"].update({"labels": {"capsule.clastix.io/limit-range": "0"}, "ownerReferences": [_OWNER]})
+    (part,) = explain(_world({}, kept, _deployment()), _LOAF, EvaluationOptions()).quota_parts["keptRanges"]
+    assert (part.limit_range, str(part.source)) == ("capsule-bakery-0", "Tenant/bakery spec.limitRanges.items[0]")
+
+
+def test_list_of_runtime_classes_without_selector_is_told_to_refuse_nothing() -> None:
+    store = _world({"runtimeClasses": {"allowed": ["box"]}, "priorityClasses": {"default": "gold", "allowed": ["a"]}})
+    lists = explain_tenant(store, Subject(ObjectRef("Tenant", "bakery"), BY_KIND["Tenant"])).lists
+    assert [list_text(each) for each in lists] == [
+        "priorityClasses: default gold; allowed: a",
+        "runtimeClasses: lists box, but refuses none: without a selector every class matches",
+    ]

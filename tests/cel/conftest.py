@@ -1,0 +1,3 @@
+"""The program, for what is asked as a whole."""
+
+from cli.conftest import kres, nowhere

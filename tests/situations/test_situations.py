@@ -1,0 +1,50 @@
+"""Situations that people asked about in public, played on real servers: the whole page is what a reader gets.
+
+Each snapshot is the cluster as it was stuck; the fix that the page prints first was applied there, and it worked.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli.running import Kres
+from golden.kept import compare
+
+HERE = Path(__file__).parent
+#: By snapshot: what is asked for, and its namespace.
+ASKED = {
+    "injected-amount": ("deploy/gate", "tollgate2"),
+    "injected-breaks-pod-security": ("deploy/ledger", "vaulted"),
+    "injected-into-tasks": ("taskrun/fresh", "mill"),
+    "injected-without-values": ("deploy/pilot", "harbour"),
+    "quota-from-elsewhere": ("deploy/teller", "canton-a"),
+    "hpa-over-quota": ("hpa/actor", "stage"),
+    "older-revision-without-node": ("sts/grape", "vine"),
+    "one-replica-full-node": ("deploy/stove", "cabin"),
+    "vpa-over-node": ("deploy/anvil", "forge"),
+    "full-zone-holds-spread": ("deploy/tree", "orchard"),
+    "pods-that-end-slowly": ("deploy/deck", "ferry"),
+    "stale-use": ("deploy/crate", "depot2"),
+    "ended-pods-count": ("taskrun/fresh", "mill"),
+    "ratio-by-division": ("taskrun/grind", "mill"),
+    "override-for-no-task": ("pipelinerun/typo", "mill"),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_page(kres: Kres, name: str, monkeypatch: pytest.MonkeyPatch):
+    # A path of the same length everywhere: pages break their lines at words.
+    monkeypatch.chdir(HERE)
+    what, space = ASKED[name]
+    found = kres("explain", what, "-n", space, "--snapshot", f"{name}.kres", "--exit-code")
+    assert (found.code, found.err) == (1, "")
+    compare(HERE / f"{name}.txt", found.out)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_no_list_is_calmer(kres: Kres, name: str):
+    what, space = ASKED[name]
+    kind = what.partition("/")[0].replace("hpa", "deploy")
+    found = kres("explain", kind, "-n", space, "--snapshot", str(HERE / f"{name}.kres"), "--exit-code")
+    assert found.code == 1, found.out
