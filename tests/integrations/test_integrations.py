@@ -215,6 +215,35 @@ def test_the_hook_that_checks(programs: dict[str, str], tmp_path: Path):
     assert warned.returncode == 1 and "KRES401" in warned.stdout
 
 
+def recipe(heading: str) -> str:
+    """The shell script of the recipe that docs/ci.md has under a heading."""
+    text = (ROOT / "docs" / "ci.md").read_text().partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    (block,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    document = yaml.safe_load(block)
+    if document.get("kind") == "Task":
+        (step,) = document["spec"]["steps"]
+        return step["script"]
+    ((_, job),) = document.items()
+    return "\n".join(job["script"])
+
+
+@pytest.mark.parametrize("heading", ["GitLab CI", "Tekton"])
+def test_the_recipes_gate(programs: dict[str, str], tmp_path: Path, heading: str):
+    """As the runners do it: a line that fails ends the job."""
+    (tmp_path / "programs" / "pip").write_text("#!/bin/sh\n[ \"$*\" = 'install kubectl-kres' ]\n")
+    (tmp_path / "programs" / "pip").chmod(0o755)
+    (tmp_path / "prod.kres").write_bytes(DEMO.read_bytes())
+    (tmp_path / "deploy").mkdir()
+    job = ["sh", "-ec", recipe(heading)]
+    container = {"name": "app", "image": "app", "resources": {"limits": {"cpu": "100m", "memory": "16Mi"}}}
+    small = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "small"}, "spec": {"containers": [container]}}
+    (tmp_path / "deploy" / "small.yaml").write_text(yaml.safe_dump(small))
+    assert ran(job, programs, tmp_path).returncode == 0
+    (tmp_path / "deploy" / "nginx.yaml").write_text(NGINX.read_text())
+    refused = ran(job, programs, tmp_path)
+    assert refused.returncode == 1 and "KRES101" in refused.stdout
+
+
 def test_the_table_names_files_that_exist():
     folder = ROOT / "integrations"
     links = re.findall(r"\]\(([^)#]+)\)", (folder / "README.md").read_text())
