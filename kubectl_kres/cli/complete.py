@@ -2,8 +2,7 @@
 
 A line for each candidate, with a tab before what it does, then a colon and a number for the shell. Commands and flags
 come from the parser's own tables. Types, ``TYPE/NAME`` and names come from a cluster, a snapshot or a kubeconfig; what
-takes longer than a moment, fails or would ask is left out: a shell that waits for a cluster is worse than one that
-completes less. Source: kubectl cmd/plugin_completion.go.
+takes longer than ``LIMIT``, fails or would ask is left out. Source: kubectl cmd/plugin_completion.go.
 """
 
 from __future__ import annotations
@@ -238,8 +237,9 @@ def _options(line: CommandLine) -> Options:
     return Options(**values)
 
 
-#: Seconds that all of it may take.
-LIMIT = 1.5
+#: Seconds that all of it may take: a cluster behind a slow link answers within them, and kubectl's own completion waits
+#: for longer.
+LIMIT = 5.0
 
 #: Shells expand some of the words that they are given to choose from: only harmless ones are.
 _SAFE = re.compile(r"[A-Za-z0-9@_][A-Za-z0-9@._:/+=,%~-]*")

@@ -27,7 +27,7 @@ SCRIPT = f"""#!{sys.executable}
 import os, sys
 from kubectl_kres.cli import complete
 from kubectl_kres.cli.main import entry
-complete.LIMIT *= float(os.environ.get("PATIENCE", "1"))
+complete.LIMIT = 1.5 * float(os.environ.get("PATIENCE", "1"))
 sys.exit(entry())
 """
 
