@@ -94,7 +94,7 @@ def find_claim_waits(context: CheckContext) -> Iterator[Diagnostic]:
         report = reports.report(claim)
         behind = [amount.name for amount in report.amounts if amount.closed_by_amount is not None]
         lacks = [f"{amount} of {name}" for name, amount in report.missing_amounts.items()]
-        reason = f"it lacks {' and '.join(lacks)}" if lacks else f"earlier claims wait for {' and '.join(behind)}"
+        reason = f"it is short by {' and '.join(lacks)}" if lacks else f"earlier claims wait for {' and '.join(behind)}"
         if lacks or behind:
             values = {"state": standing.state, "pool": report.pool, "why": reason}
             yield Diagnostic(report.subject, values, "spec.claim")

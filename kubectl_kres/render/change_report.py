@@ -349,7 +349,7 @@ def _lines(combined: CombinedAnswer, width: int) -> Iterator[Line]:
         yield [(tone, f"together: {head}{seen}")]
     yield from _reach_lines(combined.workloads, width)
     for lack in combined.shortfalls:
-        text = f"quota {lack.quota.name} lacks {lack.amount} of {lack.resource}"
+        text = f"quota {lack.quota.name} is short by {lack.amount} of {lack.resource}"
         yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="    "))
     for refused in combined.refused:
         text = f"refused: {refused.subject}: {refused.message}"

@@ -140,7 +140,7 @@ def _format_missing(problem: Problem) -> str:
 def _figures(problem: Problem) -> Iterator[str]:
     """Yield what a quota, a claim or a run lacks, in figures and in the controller's words."""
     if problem.short_by:
-        yield f"lacks {', '.join(f'{brief_name(name)} {lack}' for name, lack in problem.short_by.items())}"
+        yield f"short by {', '.join(f'{lack} of {brief_name(name)}' for name, lack in problem.short_by.items())}"
     if problem.closed_resources:
         yield f"behind others for {', '.join(map(brief_name, problem.closed_resources))}"
     if problem.waiting:

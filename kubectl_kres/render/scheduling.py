@@ -180,12 +180,12 @@ def _format_request_part(part: RequestPart) -> str:
 
 
 def nearest_text(nearest: NearestNode) -> str:
-    """``n3 lacks memory 2Gi: ...``."""
+    """``n3: short by 2Gi of memory ...``."""
     lacks = [
-        f"{shortage.resource} {shortage.short_by} (has {shortage.allocatable}, {shortage.requested} requested)"
+        f"{shortage.short_by} of {shortage.resource} (has {shortage.allocatable}, {shortage.requested} requested)"
         for shortage in nearest.shortages
     ]
-    texts = [f"lacks {' and '.join(lacks)}"] if lacks else []
+    texts = [f"short by {' and '.join(lacks)}"] if lacks else []
     texts += nearest.obstacles
     text = f"{nearest.node}: {'; '.join(texts)}"
     if nearest.holders:

@@ -285,7 +285,7 @@ def test_workloads_of_files_are_looked_at_side_by_side(kres: Kres, tmp_path: Pat
     (tmp_path / "app.yaml").write_text(example(rule.code, "failing"))
     (one,) = items(kres("check -f app.yaml --offline --allow-partial --select KRES101,KRES109 -o json").out)
     assert (one["code"], one["object"]["name"], one["line"]) == ("KRES109", "web", 18)
-    assert one["message"] == "applied together, 0 of 2 pods fit: quota team lacks 600m of requests.cpu"
+    assert one["message"] == "applied together, 0 of 2 pods fit: quota team is short by 600m of requests.cpu"
     (tmp_path / "app.yaml").write_text(example(rule.code, "passing"))
     assert items(kres("check -f app.yaml --offline --allow-partial --select KRES101,KRES109 -o json").out) == []
 

@@ -40,7 +40,7 @@ def test_what_nodes_have(kres: Kres, waiting: Api):
     assert "0/1 nodes are available" in out
     shown = " ".join(out.split())
     assert "nodes 0 of 1 can take Pod/web-1-a: 1 Insufficient memory (small); too small without other pods" in shown
-    assert "nearest small: lacks memory 32Mi (has 32Mi, 0 requested)" in shown
+    assert "nearest small: short by 32Mi of memory (has 32Mi, 0 requested)" in shown
     assert "free or add a node" not in shown and shown.count("(evaluated)") == 1
     assert "fix lower the memory request of app from 64Mi to 32Mi: the pod then fits on small (evaluated)" in shown
     whole = " ".join(kres("explain deploy/web -n shop --all").out.split())
@@ -60,7 +60,7 @@ def test_nodes_that_may_not_be_read(kres: Kres, waiting: Api, asked: str):
 def test_a_list_reads_nodes_once_for_what_waits(kres: Kres, waiting: Api, kind: str):
     """A line names what the nearest node lacks; JSON has what is said of one."""
     beside = kres(f"explain {kind} -A").out
-    assert "no node: 0/1 nodes are available; nearest: small lacks memory 32Mi" in beside
+    assert "no node: 0/1 nodes are available; nearest: small: short by 32Mi" in beside
     paths = [path.partition("?")[0] for path in waiting.asked]
     assert paths.count("/api/v1/nodes") == 1
     assert paths.count("/api/v1/pods") == (2 if kind == "pods" else 1)
@@ -72,7 +72,7 @@ def test_a_list_reads_nodes_once_for_what_waits(kres: Kres, waiting: Api, kind: 
 
 
 def test_the_overview_reads_nodes_once_for_what_waits(kres: Kres, waiting: Api):
-    assert "nearest: small lacks memory 32Mi" in " ".join(kres("overview -A").out.split())
+    assert "nearest: small: short by 32Mi" in " ".join(kres("overview -A").out.split())
     assert [path.partition("?")[0] for path in waiting.asked].count("/api/v1/nodes") == 1
     (problem,) = json.loads(kres("overview -A -o json").out)["items"][0]["problems"]
     assert problem["nodes"]["nearest"]["node"] == "small"
@@ -185,7 +185,7 @@ def test_the_node_that_an_assistant_pins_a_run_to(kres: Kres, api: Api):
     for asked in ("taskrun/build", "pod/build-pod"):
         shown = " ".join(kres(f"explain {asked} -n shop").out.split())
         assert "affinity assistant affinity-assistant-0a1b" in shown
-        assert "pinned to one by Pod/affinity-assistant-0a1b-0: one: lacks memory 1034Mi" in shown
+        assert "pinned to one by Pod/affinity-assistant-0a1b-0: one: short by 1034Mi of memory" in shown
 
 
 def test_a_snapshot_holds_what_nodes_say_to_new_pods(kres: Kres, waiting: Api):

@@ -88,7 +88,9 @@ def test_two_deployments_that_fit_alone_do_not_fit_together(kres: Kres, tmp_path
     path = written(tmp_path, quota("requests.cpu: 2300m"), deployment("a"), deployment("b"))
     code, out, err = kres(f"explain -f {path} --offline --exit-code")
     assert (code, err) == (1, "")
-    assert "together: not all of it fits NAME FITS a 3 of 3 b 0 of 3 quota team lacks 1300m of" in " ".join(out.split())
+    assert "together: not all of it fits NAME FITS a 3 of 3 b 0 of 3 quota team is short by 1300m of" in " ".join(
+        out.split()
+    )
     found = json.loads(kres(f"explain -f {path} --offline -o json").out)["items"][-1]
     assert found["outcome"] == "partly"
     assert [(one["subject"]["name"], one["pods"], one["best"]) for one in found["workloads"]] == [
@@ -231,7 +233,7 @@ spec: {{tasks: [{{name: t, replicas: 2, template: {template}}}]}}
     path = written(tmp_path, quota('requests.cpu: "3"'), deployment("a"), jobset, volcano)
     code, out, _ = kres(f"explain --offline -f {path} --exit-code")
     assert code == 1
-    text = "together: not all of it fits NAME FITS a 3 of 3 train-w 2 of 4 mesh-t 0 of 2 quota team lacks 2400m"
+    text = "together: not all of it fits NAME FITS a 3 of 3 train-w 2 of 4 mesh-t 0 of 2 quota team is short by 2400m"
     assert text in " ".join(out.split())
     path = written(tmp_path, quota('requests.cpu: "6"'), deployment("a"), jobset, volcano)
     assert "together: all of it fits" in kres(f"explain --offline -f {path}").out
@@ -255,7 +257,7 @@ def test_of_many_workloads_those_are_named_that_lack_pods(kres: Kres, tmp_path: 
     names = [f"w{number:02}" for number in range(12)]
     path = written(tmp_path, quota("requests.cpu: 6600m"), *(deployment(name, 1) for name in names))
     assert (
-        "together: not all of it fits NAME FITS w11 0 of 1 11 others get all their pods quota team lacks 600m"
+        "together: not all of it fits NAME FITS w11 0 of 1 11 others get all their pods quota team is short by 600m"
         in " ".join(kres(f"explain -f {path} --offline").out.split())
     )
     written(tmp_path, quota("requests.cpu: 1"), *(deployment(name, 1) for name in names))
@@ -359,8 +361,8 @@ def test_a_job_asks_for_no_more_pods_than_it_has_to_complete(kres: Kres, tmp_pat
     jobs = [JOB.replace("NAME", name) for name in "ab"]
     path = written(tmp_path, NAMESPACE, quota("requests.cpu: 1200m", "fresh"), *jobs)
     out = " ".join(kres(f"explain --demo -f {path}").out.split())
-    assert "a 2 of 2 b 0 of 2 quota team lacks 1200m of requests.cpu" in " ".join(out.split())
-    assert "applied together, 0 of 2 pods fit: quota team lacks 1200m" in " ".join(
+    assert "a 2 of 2 b 0 of 2 quota team is short by 1200m of requests.cpu" in " ".join(out.split())
+    assert "applied together, 0 of 2 pods fit: quota team is short by 1200m" in " ".join(
         kres(f"check --demo -f {path}").out.split()
     )
 

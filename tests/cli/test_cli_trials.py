@@ -19,7 +19,7 @@ def test_the_demo_shows_every_verdict(kres: Kres):
 
 def test_c8_the_percentage_has_a_heading(kres: Kres):
     lines = kres("quota --demo team -n checkout").out.splitlines()
-    assert lines[1].split() == ["NAME", "USED", "HARD", "LEFT", "USED%"]
+    assert lines[1].split() == ["NAME", "USED", "HARD", "FREE", "USED%"]
     assert lines[2].endswith(" 50%")
 
 

@@ -76,5 +76,5 @@ def test_what_nodes_have(alone: bool, controlplane: ControlPlane, kres: Kres, na
         assert f"nodes: 0 of {number} can take Pod/{name}" in shown
         assert "Insufficient memory" in shown and "too small even without other pods" in shown
         assert "memory: the pod asks 8Ti: app 8Ti" in shown
-        assert f"nearest: {nodes[0]}: lacks memory 5Ti (has 4Ti, 1Ti requested)" in shown
+        assert f"nearest: {nodes[0]}: short by 5Ti of memory (has 4Ti, 1Ti requested)" in shown
         assert "things have changed since" in shown  # these words are no scheduler's

@@ -73,4 +73,4 @@ def test_which_tasks_to_come_fit_on_the_node_of_the_assistant(extended: ControlP
     assert (lacking["name"], short["resource"], short["requested"]) == ("pack", "memory", "2148Mi")
     assert (short["podRequest"], short["allocatable"], short["shortBy"]) == ("6Gi", "8Gi", "100Mi")
     shown = " ".join(extended_kres("explain", f"pipelinerun/{run}", "-n", space).stdout.split())
-    assert f"task pack does not fit on node {node}, to which the assistant pins it: lacks memory 100Mi" in shown
+    assert f"task pack does not fit on node {node}, to which the assistant pins it: short by 100Mi of memory" in shown

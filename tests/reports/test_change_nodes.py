@@ -82,7 +82,7 @@ def test_some_pods_of_a_scale_fit_no_node():
     assert (found.first.nearest.node, found.first.nearest.shortages[0].short_by) == ("one", "2Gi")
     said = text(report)
     assert "Deployment/web admitted, but 2 of 4 new pods fit no node" in said
-    assert "2 Insufficient memory (one, two)" in said and "nearest: one: lacks memory 2Gi" in said
+    assert "2 Insufficient memory (one, two)" in said and "nearest: one: short by 2Gi of memory" in said
     assert "nodes that an autoscaler may add are not counted" in said
     assert "2 of 4 new pods fit no node" in brief(report, lambda _: "").text
     assert any("+ ns  Deployment/web nodes: admitted" in line for line in difference(report))

@@ -115,7 +115,7 @@ def test_missing_replicas_without_a_node():
     assert "2 of the missing replicas find none" in text(found)
     none = fitted(deployment(1, {"memory": "32Gi"}))
     assert "none of 3 can take such a pod; 1 of the missing replicas finds none" in text(none)
-    assert "2 Insufficient memory (big, small)" in text(none) and "nearest: big: lacks memory 16Gi" in text(none)
+    assert "2 Insufficient memory (big, small)" in text(none) and "nearest: big: short by 16Gi of memory" in text(none)
 
 
 @pytest.mark.parametrize(("replicas", "room"), [(1, 2), (3, 2)])

@@ -73,7 +73,9 @@ def test_a_task_that_does_not_fit_beside_what_others_hold():
     assert lacking.name == "b"
     assert (short.resource, short.pod_request, short.requested, short.short_by) == ("cpu", "3", "1500m", "500m")
     explained = explain_pipeline(store, subject("PipelineRun/p"), ASK)
-    words = "task b does not fit on node n1, to which the assistant pins it: lacks cpu 500m (asks 3; it has 4, 1500m"
+    words = (
+        "task b does not fit on node n1, to which the assistant pins it: short by 500m of cpu (asks 3; it has 4, 1500m"
+    )
     for lines in (pipeline.lines(explained), pipeline.page(explained, now=ASK.now)):
         assert words in " ".join(" ".join(lines).split())
 

@@ -106,7 +106,10 @@ def test_groups_the_nearest_node_and_who_holds_it():
     shown = text(found)
     assert "nodes: 0 of 3 can take Pod/web" in shown
     assert "2 Insufficient memory (big, small); 1 too small even without other pods" in shown
-    assert "nearest: big: lacks memory 2Gi (has 16Gi, 10Gi requested); most of it is requested by shop/db 10Gi" in shown
+    assert (
+        "nearest: big: short by 2Gi of memory (has 16Gi, 10Gi requested); most of it is requested by shop/db 10Gi"
+        in shown
+    )
     assert f"computed: {found.sentence}" in shown  # the stated one is older
 
 
@@ -287,6 +290,6 @@ def test_the_node_that_a_pod_is_pinned_to(by: str, name: str):
     (pinned,) = found.pinned
     assert (pinned.node, pinned.by) == ("small", ObjectRef(by, name, "shop"))
     assert pinned.obstacle is not None and pinned.obstacle.shortages[0].short_by == "4Gi"
-    assert f"pinned to small by {by}/{name}: small: lacks memory 4Gi" in text(found)
+    assert f"pinned to small by {by}/{name}: small: short by 4Gi of memory" in text(found)
     _, found = pinning(by, "1Gi")
     assert found.fits == ("small",) and found.pinned[0].obstacle is None

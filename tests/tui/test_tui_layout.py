@@ -55,7 +55,7 @@ def test_a_detail_beside_the_table_has_all_that_one_below_has(words, width):
 
     def check(app):
         head = next(line for line in app.pane.detail.text.splitlines() if " HARD " in line)
-        assert "LEFT" in head, head
+        assert "FREE" in head, head
         assert re.search(r"[█░]{6,} +(over|\d+%)", app.pane.detail.text), app.pane.detail.text
 
     drive(demo(words, file=ML), [], check, size=(width, 60))
@@ -130,7 +130,11 @@ SHORT_BY = {
         "short by cpu 4, memory 2Gi",
         "fix     release ml-training/nightly",
     ),
-    "pool ml-compute": ("3 wait", "ml-training/sweep lacks cpu 4, memory 2Gi", "fix     release ml-training/nightly"),
+    "pool ml-compute": (
+        "3 wait",
+        "ml-training/sweep is short by cpu 4, memory 2Gi",
+        "fix     release ml-training/nightly",
+    ),
     "taskrun integration-12": ("refused: ci/TaskRun/integration-12", "fix     raise requests.cpu"),
 }
 

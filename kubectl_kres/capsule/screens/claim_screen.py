@@ -77,7 +77,7 @@ class ClaimPane(OutlinePane):
         assert self.answer is not None
         claim_explanation, report, sections = self.answer, self.report, Sections()
         yield from sections.section("queue, up to its place", self._queue(claim_explanation))
-        yield from sections.section("asks for", _amounts(report), ("ASKS", "LEFT", "LACKS"))
+        yield from sections.section("asks for", _amounts(report), ("ASKS", "FREE", "SHORT BY"))
         yield from sections.section("what would unblock it", option_items(report))
         yield from sections.section("warnings", map(warning_item, report.notes))
         yield from sections.section(
@@ -195,7 +195,7 @@ def _option(pool_option: PoolOption) -> OutlineItem:
         if not (pool_option.missing_resources or pool_option.short_resources)
         else "has not all of it"
         if pool_option.missing_resources
-        else "has too little left"
+        else "has too little free"
     )
     text = option_text(pool_option)
     ref, label = ObjectRef("ResourcePool", pool_option.pool), f"{pool_option.pool}{' (named)' * pool_option.named}"

@@ -59,7 +59,7 @@ def _amount_column(field: str) -> Column:
     def text(row: PoolRow) -> str:
         return str(getattr(row.tight, field)) if row.tight is not None else "-"
 
-    head = {"claimed": "CLAIMED", "hard": "HARD", "available": "LEFT"}[field]
+    head = {"claimed": "CLAIMED", "hard": "HARD", "available": "FREE"}[field]
     return Column(field, head, text, amount(text), right=True, most=20, down=True, searched=False)
 
 

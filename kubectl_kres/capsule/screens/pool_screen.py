@@ -173,7 +173,7 @@ class PoolPane(OutlinePane):
         yield [(tone, clip_text(text, width))]
         if report.queue:
             first = report.queue[0]
-            state = f"lacks {brief_words(first.short_by)}" if first.short_by else f"is {first.state}"
+            state = f"is short by {brief_words(first.short_by)}" if first.short_by else f"is {first.state}"
             yield from tone_lines("", wrap_text(f"{first.subject.key} {state}", width, rest="  "))
         yield from self.first_fix_lines(width)
         if report.message not in {"", "reconciled"}:
@@ -187,7 +187,7 @@ class PoolPane(OutlinePane):
         assert self.answer is not None
         pool_explanation, report, sections = self.answer, self.report, Sections()
         first = self._first_waiting_claim()
-        yield from sections.section("shares out", map(self._use_row, report.uses), ("CLAIMED", "HARD", "LEFT"))
+        yield from sections.section("shares out", map(self._use_row, report.uses), ("CLAIMED", "HARD", "FREE"))
         yield from sections.section("who holds it", self._holder_rows())
         order = "in order" if report.ordered else "any claim that fits is served"
         yield from sections.section("queue", self._queue(first), ("AGE",), order)
@@ -274,7 +274,7 @@ class PoolPane(OutlinePane):
 
 
 def _use_lines(use: PoolUse, edit: LastEdit | None, width: int) -> Iterator[Line]:
-    yield [("strong", use.name), ("", f"  {use.claimed} of {use.hard} claimed, {use.available} left")]
+    yield [("strong", use.name), ("", f"  {use.claimed} of {use.hard} claimed, {use.available} free")]
     if use.used is not None:
         yield [("", f"  pods use {use.used}")]
     if use.wanted is not None:
@@ -341,7 +341,7 @@ def _namespace_lines(pool_namespace: PoolNamespace, width: int) -> Iterator[Line
 
 def _queued_row(queued: Queued, waits: str) -> OutlineItem:
     ref = queued.subject
-    lacks = f"lacks {amounts_words(queued.short_by)}" if queued.short_by else ""
+    lacks = f"short by {amounts_words(queued.short_by)}" if queued.short_by else ""
     behind = f"behind for {', '.join(queued.closed_resources)}" if queued.closed_resources else ""
     text = f"{queued.state}: {', '.join(filter(None, (lacks, behind)))}"
     mark = "x" if queued.short_by else "!"
@@ -357,7 +357,7 @@ def _queued_lines(queued: Queued, width: int) -> Iterator[Line]:
     yield from tone_lines("", wrap_text(f"asks for {amounts_words(queued.requested)}", width, first="  ", rest="    "))
     if queued.short_by:
         yield from tone_lines(
-            "bad", wrap_text(f"lacks {amounts_words(queued.short_by)}", width, first="  ", rest="    ")
+            "bad", wrap_text(f"short by {amounts_words(queued.short_by)}", width, first="  ", rest="    ")
         )
     if queued.closed_resources:
         text = (

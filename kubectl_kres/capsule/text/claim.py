@@ -105,7 +105,7 @@ def amounts_table(amounts: Sequence[Amount], width: int) -> Iterator[Line]:
     """Asked for, left, lacking, by resource."""
     if not amounts:
         return
-    heads = ("ASKS FOR", "LEFT", "LACKS")
+    heads = ("ASKS FOR", "FREE", "SHORT BY")
     rows = [
         (amount.requested, amount.available or ("-" if amount.offered else "none"), amount.short_by or "-")
         for amount in amounts

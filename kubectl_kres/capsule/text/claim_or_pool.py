@@ -150,7 +150,7 @@ def option_text(pool_option: explain_claim_or_pool.PoolOption) -> str:
     scopes = "".join(f"; it counts {phrase}" for phrase in pool_option.scopes)
     if pool_option.short_resources:
         short = join_some(pool_option.short_resources)
-        return f"pool {pool_option.pool}{named} serves the namespace and has too little {short} left{scopes}"
+        return f"pool {pool_option.pool}{named} serves the namespace and has too little {short} free{scopes}"
     return f"pool {pool_option.pool}{named} serves the namespace and has room{scopes}"
 
 
@@ -207,7 +207,7 @@ def compared_text(compared: explain_claim_or_pool.Compared) -> str:
     return (
         f"{requested_text}; the pool does not have it"
         if compared.missing
-        else f"{requested_text}, {compared.free} left"
+        else f"{requested_text}, {compared.free} free"
     )
 
 

@@ -119,7 +119,7 @@ def reason_lines(report: ClaimReport) -> Iterator[tuple[Tone, str]]:
 
 
 def short_words(amount: Amount) -> str:
-    """``requests.cpu: asks for 4, 1 is left, lacks 3``; empty if it is not short."""
+    """``requests.cpu: asks for 4, 1 is free, short by 3``; empty if it is not short."""
     if not amount.offered:
         return f"{amount.name}: the pool has none of it at all"
     parts = []
@@ -127,13 +127,13 @@ def short_words(amount: Amount) -> str:
         parts.append(f"blocked by earlier claims in the queue, which ask for {amount.closed_by_amount}")
     if amount.short_by is not None:
         left = "nothing" if amount.available == "0" else amount.available
-        parts.append(f"asks for {amount.requested}, {left} is left, lacks {amount.short_by}")
+        parts.append(f"asks for {amount.requested}, {left} is free, short by {amount.short_by}")
     return f"{amount.name}: {'; '.join(parts)}" if parts else ""
 
 
 #: Claims that are listed.
 _SHOWN = 10
-_UNKNOWN = "whether the pool has that much left is not known: it could not be read"
+_UNKNOWN = "whether the pool has that much free is not known: it could not be read"
 
 
 def refusing_pool_lines(refusing_pool: PoolTrail, width: int) -> Iterator[Line]:
@@ -141,7 +141,7 @@ def refusing_pool_lines(refusing_pool: PoolTrail, width: int) -> Iterator[Line]:
     yield [("", "")]
     lacks = ", ".join(f"{name} {amount}" for name, amount in refusing_pool.to_claim.items())
     kept = f"quota {refusing_pool.quota} is kept by Capsule for pool {refusing_pool.pool}"
-    text = f"{kept}: it is what claims add up to; it lacks {lacks}"
+    text = f"{kept}: it is what claims add up to; it is short by {lacks}"
     yield from tone_lines("", wrap_text(text, width, rest="  "))
     if refusing_pool.grow is not None:
         amounts = amounts_words(refusing_pool.grow.amounts)

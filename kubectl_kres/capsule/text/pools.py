@@ -16,7 +16,7 @@ from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 
 _LABEL, _CELL = 32, 20
-_HEADS = ("CLAIMED", "HARD", "LEFT", "IN USE")
+_HEADS = ("CLAIMED", "HARD", "FREE", "IN USE")
 #: Holders that are listed; the largest part of the rest is in the sums of namespaces.
 _HOLDERS = 20
 #: Resources that are reported in few words.
@@ -251,7 +251,7 @@ def _queue(report: PoolReport, width: int) -> Iterator[Line]:
 
 def lacks_text(queued: Queued) -> str:
     """Return what a claim in the queue waits for; empty for nothing."""
-    parts = [f"lacks {amounts_words(queued.short_by)}"] if queued.short_by else []
+    parts = [f"short by {amounts_words(queued.short_by)}"] if queued.short_by else []
     if queued.closed_resources:
         parts.append(f"blocked by earlier claims for {', '.join(queued.closed_resources)}")
     return "; ".join(parts)

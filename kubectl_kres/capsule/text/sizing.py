@@ -16,7 +16,7 @@ from kubectl_kres.wording import join_some
 _LABEL, _CELL = 32, 20
 _NOTHING = "nothing to claim"
 _UNSERVED = "no pool that could be seen serves its namespace, and no managed quota is in it"
-_HEADS = ("A POD", "ALL", "PEAK", "HARD", "USED", "CLAIM", "POOL LEFT")
+_HEADS = ("A POD", "ALL", "PEAK", "HARD", "USED", "CLAIM", "POOL FREE")
 
 
 def lines(sizing: Sizing, *, color: bool = False, width: int = 80) -> Iterator[str]:
@@ -53,7 +53,7 @@ def _format_pool_shortage(pool: SizedPool) -> str:
     """Return what the pool has not left; empty: nothing."""
     lacks = {amount.name: amount.short_by for amount in pool.amounts if amount.short_by is not None}
     words = ", ".join(f"{resource} {amount}" for resource, amount in lacks.items())
-    return f"the pool lacks {words}" if lacks else ""
+    return f"the pool is short by {words}" if lacks else ""
 
 
 def _format_queue_ahead(pool: SizedPool) -> str:

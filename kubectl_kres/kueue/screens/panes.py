@@ -58,7 +58,7 @@ class WorkloadPane(OutlinePane):
             for each in pod_set.amounts
         )
         yield from sections.section("charged", charged, ("A POD", "TOTAL"))
-        yield from sections.section("flavors", map(_flavor_item, account.flavors), ("ASKED", "LEFT", "SHORT"))
+        yield from sections.section("flavors", map(_flavor_item, account.flavors), ("ASKED", "FREE", "SHORT"))
         fixes = self.answer.fixes
         yield from sections.section("what to change", map(remedy_item, range(len(fixes)), fixes))
 
@@ -100,7 +100,7 @@ class QueuePane(OutlinePane):
     def rows(self) -> Iterator[OutlineItem]:
         assert self.answer is not None
         report, sections = self.answer, Sections()
-        yield from sections.section("quotas", map(_flavor_item, report.rows), ("NOMINAL", "USED", "LEFT"))
+        yield from sections.section("quotas", map(_flavor_item, report.rows), ("NOMINAL", "USED", "FREE"))
         yield from sections.section("waiting", map(_work_item, report.waiting or ()), ("PRIORITY",))
         yield from sections.section("admitted", map(_work_item, report.admitted), ("PRIORITY",))
 

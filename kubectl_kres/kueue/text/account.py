@@ -136,7 +136,7 @@ def _term(term: Term) -> str:
 def flavor_lines(rows: Sequence[FlavorRow]) -> Iterator[Line]:
     """Yield the table of flavors: what is asked, the nominal quota, in use, at most with what is borrowed, left."""
     asked = any(row.asked for row in rows)
-    heads = ["FLAVOR", "RESOURCE", *(["ASKED"] if asked else []), "NOMINAL", "USED", "AT MOST", "LEFT", "SHORT"]
+    heads = ["FLAVOR", "RESOURCE", *(["ASKED"] if asked else []), "NOMINAL", "USED", "AT MOST", "FREE", "SHORT"]
     cells = [
         [
             row.flavor or "-", row.resource, *([row.asked or "-"] if asked else []), row.nominal or "-",

@@ -245,7 +245,7 @@ class _Table:
     def __init__(self, report: QuotaReport, *, ascii_only: bool, width: int) -> None:
         self.report, self.ascii_only, self.width = report, ascii_only, width
         self.heads: tuple[str, ...] = (
-            ("USED", "COUNTED", "HARD", "LEFT") if report.recounted else ("USED", "HARD", "LEFT")
+            ("USED", "COUNTED", "HARD", "FREE") if report.recounted else ("USED", "HARD", "FREE")
         )
         rows = [self._cells(use) for use in report.uses]
         self.widths = [

@@ -349,7 +349,8 @@ def at_maximum(reach: Autoscaled) -> str:
     if reach.fits >= reach.max_replicas:
         return f"{autoscaler}: all {reach.max_replicas} replicas that it may ask for fit"
     lacks = ", ".join(
-        f"quota {shortfall.quota} lacks {shortfall.short_by} of {shortfall.resource}" for shortfall in reach.shortfalls
+        f"quota {shortfall.quota} is short by {shortfall.short_by} of {shortfall.resource}"
+        for shortfall in reach.shortfalls
     )
     return f"{autoscaler}: at {reach.max_replicas} replicas {reach.fits} fit{f'; {lacks}' if lacks else ''}"
 

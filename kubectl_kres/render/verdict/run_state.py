@@ -131,9 +131,9 @@ def nearest_in_short(report: NodeReport | None) -> str:
         return f"{report.fitting} of {report.nodes} can take it"
     if report.nearest is None:
         return ""
-    lacks = " and ".join(f"{shortage.resource} {shortage.short_by}" for shortage in report.nearest.shortages)
-    texts = (*([f"lacks {lacks}"] if lacks else []), *report.nearest.obstacles)
-    return f"nearest: {report.nearest.node} {'; '.join(texts)}"
+    lacks = " and ".join(f"{shortage.short_by} of {shortage.resource}" for shortage in report.nearest.shortages)
+    texts = (*([f"short by {lacks}"] if lacks else []), *report.nearest.obstacles)
+    return f"nearest: {report.nearest.node}: {'; '.join(texts)}"
 
 
 def why_no_node(report: NodeReport | None) -> str:

@@ -262,7 +262,7 @@ def find_side_by_side(context: CheckContext) -> Iterator[Diagnostic]:
         return
     alone = {evaluated.ref for evaluated in context.evaluated_workloads if is_negative(context.verdict(evaluated))}
     lacks = [
-        f"quota {lack.quota.name} lacks {lack.amount} of {lack.resource}"
+        f"quota {lack.quota.name} is short by {lack.amount} of {lack.resource}"
         for lack in combined.shortfalls
         if lack.quota.namespace == context.namespace
     ]
@@ -336,7 +336,7 @@ def _autoscaler_broken(
         "most": str(reach.max_replicas),
         "fits": str(reach.fits),
         "why": ", ".join(
-            f"quota {shortfall.quota} lacks {shortfall.short_by} of {shortfall.resource}"
+            f"quota {shortfall.quota} is short by {shortfall.short_by} of {shortfall.resource}"
             for shortfall in reach.shortfalls
         ),
     }
@@ -427,8 +427,8 @@ def _format_nearest_node(context: CheckContext, pod: Pod) -> str:
     near = reported[0].nearest if reported is not None else None
     if near is None:
         return ""
-    short = " and ".join(f"{shortage.resource} {shortage.short_by}" for shortage in near.shortages)
-    lacks = "; ".join(filter(None, (short and f"lacks {short}", *near.obstacles)))
+    short = " and ".join(f"{shortage.short_by} of {shortage.resource}" for shortage in near.shortages)
+    lacks = "; ".join(filter(None, (short and f"short by {short}", *near.obstacles)))
     return f" (nearest: {near.node}: {lacks})"
 
 

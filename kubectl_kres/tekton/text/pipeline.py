@@ -367,11 +367,12 @@ def pinned_task_texts(assistant: AssistantPod) -> Iterator[str]:
         yield f"on node {assistant.node}; what is left there for tasks to come could not be read"
     for task in assistant.not_fitting:
         lacks = ", ".join(
-            f"{short.resource} {short.short_by} (asks {short.pod_request}; it has {short.allocatable}, "
+            f"{short.short_by} of {short.resource} (asks {short.pod_request}; it has {short.allocatable}, "
             f"{short.requested} requested then)"
             for short in task.shortages
         )
-        yield f"task {task.name} does not fit on node {assistant.node}, to which the assistant pins it: lacks {lacks}"
+        pinned = f"task {task.name} does not fit on node {assistant.node}, to which the assistant pins it"
+        yield f"{pinned}: short by {lacks}"
     if assistant.fitting:
         whose = f"task{'s' * (len(assistant.fitting) > 1)} {', '.join(assistant.fitting)}"
         yield f"on node {assistant.node}; {whose} to come {'fit' if len(assistant.fitting) > 1 else 'fits'} there"

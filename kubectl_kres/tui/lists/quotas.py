@@ -141,7 +141,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         ),
         _amount_column("used", "USED"),
         _amount_column("hard", "HARD"),
-        _amount_column("free", "LEFT", wide=True),
+        _amount_column("free", "FREE", wide=True),
         Column(
             "trend",
             "LAST HOUR",

@@ -131,7 +131,7 @@ def waiting_words(refusing_pool: PoolTrail) -> str:
         return f"{verb.format(join_some(own, 3))} in pool {refusing_pool.pool}, so a new claim would probably wait, too"
     parts = []
     if refusing_pool.short_by:
-        parts.append(f"pool {refusing_pool.pool} lacks {sentence(refusing_pool.short_by)}")
+        parts.append(f"pool {refusing_pool.pool} is short by {sentence(refusing_pool.short_by)}")
     if refusing_pool.closed_resources:
         first = [object_ref.key for object_ref in refusing_pool.closed_by]
         waits = f"{join_some(first, 3)} wait{'s' * (len(first) == 1)}" if first else "earlier claims in the queue wait"
