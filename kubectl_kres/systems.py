@@ -20,6 +20,7 @@ SYSTEMS: Final = {
     "vpa": "model catalogue simulation reports checks changes text commands screens",
     "kueue": "model catalogue simulation reports checks changes text commands screens",
     "policies": "reports changes commands screens",
+    "gitops": "model reports",
 }
 
 

@@ -139,7 +139,12 @@ MANAGERS: Mapping[str, str] = {
     "flux": "Flux",
     "fleet": "Fleet",
     "config-sync": "Config Sync",
+    "Terraform": "Terraform",
+    "HashiCorp": "Terraform",
+    "pulumi": "Pulumi",
 }
+#: What starts the names of field managers behind which a person stands, or Kubernetes itself.
+PERSONAL_MANAGERS = ("kubectl", "kube-", "k9s", "lens", "Mozilla", "curl", "python", "node-fetch", "OpenAPI-Generator")
 #: The annotation that names a release of Helm, and those that Argo CD follows objects by.
 RELEASE = "meta.helm.sh/release-name"
 ARGO = ("argocd.argoproj.io/tracking-id", "argocd.argoproj.io/instance")

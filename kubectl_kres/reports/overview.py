@@ -43,7 +43,8 @@ from kubectl_kres.reports.qos.qos_sums import NamespaceSums
 from kubectl_kres.reports.quota.denied import Denied, denied_needs, find_refusal, refusal_or_none, subjects_of
 from kubectl_kres.reports.quota.fullness import QUOTA_STATES, quota_state, tightest_use
 from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports
-from kubectl_kres.reports.remedies.commands import commands, named_manager_sentence, usage_command
+from kubectl_kres.reports.remedies.commands import commands, usage_command
+from kubectl_kres.reports.remedies.keepers import named_manager_sentence
 from kubectl_kres.reports.remedies.words import sentence
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.systems import modules
@@ -209,7 +210,7 @@ def _quota_remedies(context: AreaInput, problem: Problem) -> tuple[Remedy, ...]:
     edits = tuple(
         RaiseQuota(problem.subject, f"spec.hard[{use.name}]", use.name, use.used or "", from_=use.hard) for use in over
     )
-    kept = named_manager_sentence(problem.subject, quota.metadata)
+    kept = named_manager_sentence(context.store, problem.subject, quota.metadata)
     amounts = {use.name: str(-parse(use.free or "0")) for use in over}
     excess = join_words([f"{amount} of {name}" for name, amount in amounts.items()])
     command_texts = commands(context.store.origin, edits, {problem.subject: kept} if kept else {})

@@ -121,6 +121,8 @@ ANNOTATIONS = frozenset(
         "deployment.kubernetes.io/revision",
         "kueue.x-k8s.io/pod-group-total-count",
         "kubectl.kubernetes.io/restartedAt",
+        "kustomize.toolkit.fluxcd.io/reconcile",
+        "kustomize.toolkit.fluxcd.io/ssa",
         "kubernetes.io/limit-ranger",
         objects.RELEASE,
         "pipeline.tekton.dev/release",
@@ -195,9 +197,9 @@ def _metadata(metadata: objects.Metadata) -> objects.Metadata:
 
 def _annotations(annotations: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for key, text in annotations.items():
-        if key in ANNOTATIONS or key.startswith(PREFIXES):
+        if key in ANNOTATIONS or key in objects.ARGO or key.startswith(PREFIXES):
             yield key, text
-        elif key.startswith(INJECTORS) or key in objects.ARGO:
+        elif key.startswith(INJECTORS):
             yield key, ""
         elif key == LAST_APPLIED and (pod := _applied_pod(text)):
             yield key, pod

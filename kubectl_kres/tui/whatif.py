@@ -30,7 +30,7 @@ from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.common.explanation import find_unread
 from kubectl_kres.reports.common.remedy import RaiseQuota, Remedy, SetValue
 from kubectl_kres.reports.quota.usage_tree import workload_of
-from kubectl_kres.reports.remedies.commands import manager_sentence
+from kubectl_kres.reports.remedies.keepers import manager_sentence
 from kubectl_kres.simulate.change import Patch, PlacedStep, ScaleStep, key_of_step
 from kubectl_kres.simulate.cluster import simulate_steps
 from kubectl_kres.simulate.live import raw_of
@@ -178,7 +178,7 @@ def parse_step(store: Store, ref: ObjectRef, text: str) -> TypedNumber:
     if not name or not value:
         raise UsageError("a name and a value are needed, as replicas=3 or requests.memory=5Gi")
     item = store.get(ref.kind, ref.name, ref.namespace)
-    owner = manager_sentence(item.metadata) if item is not None else ""
+    owner = manager_sentence(store, item.metadata) if item is not None else ""
     kind, label = ref.kind.lower(), f"{ref.kind.lower()}/{ref.name} {name}={value}"
     access = f" {store.origin.flags}" if store.origin.flags else ""
     namespace_flag = f" -n {shlex.quote(ref.namespace)}" if ref.namespace else ""

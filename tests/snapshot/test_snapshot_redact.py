@@ -370,4 +370,4 @@ def test_who_keeps_an_object_is_kept_though_it_wrote_no_resources():
     notes = {"meta.helm.sh/release-name": "shop", "argocd.argoproj.io/tracking-id": "app:x", "other": "y"}
     metadata = redact(Workload(metadata=ManagedMetadata("web", annotations=notes, managed_fields=entries))).metadata
     assert [(one.manager, one.fields_v1) for one in metadata.managed_fields or ()] == [("argocd-controller", None)]
-    assert metadata.annotations == {"meta.helm.sh/release-name": "shop", "argocd.argoproj.io/tracking-id": ""}
+    assert metadata.annotations == {"meta.helm.sh/release-name": "shop", "argocd.argoproj.io/tracking-id": "app:x"}

@@ -16,8 +16,9 @@ from kubectl_kres.policies.rules.pod_security import RULE, detail, parse_enforce
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.remedies.commands import is_patched, named_manager_sentence, nest_value, patch_command
+from kubectl_kres.reports.remedies.commands import is_patched, nest_value, patch_command
 from kubectl_kres.reports.remedies.context import RemedyContext, RemedyTexts
+from kubectl_kres.reports.remedies.keepers import named_manager_sentence
 from kubectl_kres.reports.remedies.words import edit_file
 from kubectl_kres.store.store import Store
 from kubectl_kres.wording import join_words
@@ -111,8 +112,8 @@ def security_patch(store: Store, subject: Subject, analysis: Analysis) -> Remedy
         return Remedy(f"{'; '.join(_texts(spec, merged))}; and take out what stays: {detail(rest)}", proven=False)
     stays = refusal_of(store, subject, {**pod, "spec": merged}, analysis)
     root = _ROOT if "runAsNonRoot" in json.dumps(patch) else ""
-    reason = "; ".join(filter(None, (_no_command(subject, analysis), root)))
-    command = "" if _no_command(subject, analysis) else _command(store, subject, analysis, patch)
+    reason = "; ".join(filter(None, (_no_command(store, subject, analysis), root)))
+    command = "" if _no_command(store, subject, analysis) else _command(store, subject, analysis, patch)
     return Remedy(
         "; ".join(_texts(spec, merged)),
         (),
@@ -123,13 +124,13 @@ def security_patch(store: Store, subject: Subject, analysis: Analysis) -> Remedy
     )
 
 
-def _no_command(subject: Subject, analysis: Analysis) -> str:
+def _no_command(store: Store, subject: Subject, analysis: Analysis) -> str:
     """Return why there is no command for the patch; empty if there is one."""
     if subject.raw is not None:
         return edit_file(subject.file)
     owner = analysis.manifest.owner
     metadata: Metadata | None = owner.metadata if owner is not None else None
-    kept = named_manager_sentence(subject.ref, metadata) if metadata is not None else ""
+    kept = named_manager_sentence(store, subject.ref, metadata) if metadata is not None else ""
     if kept or subject.ref.kind in _FIXED:
         return kept or _FIXED[subject.ref.kind]
     return "" if owner is not None and is_patched(subject.ref.kind) else f"change the manifest of {subject.ref}"

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.render.text.line import LABEL, Line, command_lines, labelled_lines, tone_lines, wrap_text
 from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.remedies.keepers import undone_text
 
 #: Where a controller was refused before, its next pods take a while.
 BACK_OFF = "controllers retry with back-off; new pods can take minutes"
 _INDENT = " " * LABEL
+_STAYS = "nothing was seen that would undo it"
 #: What the command answers that comes next.
 _WHO = "who uses the quota"
 
@@ -25,19 +27,38 @@ def remedy_lines(
         yield from labelled_lines("fix", note, width)
     elif note:
         yield from tone_lines("quiet" if not remedies else "", wrap_text(note, width))
+    told = [remedy.stays for remedy in remedies if remedy.stays is not None]
+    all_stay = all(stays.state == "stays" for stays in told) and any(remedy.commands for remedy in remedies if told)
     for number, remedy in enumerate(remedies, 1):
         yield from labelled_lines(f"fix {number}" if len(remedies) > 1 else "fix", remedy.text, width)
-        if remedy.no_command_reason:
-            yield from tone_lines("quiet", wrap_text(remedy.no_command_reason, width, first=_INDENT, rest=_INDENT))
+        if reason := _no_command_text(remedy):
+            yield from tone_lines("quiet", wrap_text(reason, width, first=_INDENT, rest=_INDENT))
         if remedy.remaining_refusal and (remedy.contested or not remedy.by_hand):
             what = remedy.remaining_refusal if remedy.contested else f"then still refused: {remedy.remaining_refusal}"
             yield from tone_lines("warn", wrap_text(what, width, first=_INDENT, rest=_INDENT))
         if commands:
             for command in remedy.commands:
                 yield [("", _INDENT), ("command", command)]
+        if not all_stay and (text := _permanence_text(remedy)):
+            yield from tone_lines("quiet", wrap_text(text, width, first=_INDENT, rest=_INDENT))
+    if all_stay:
+        yield from labelled_lines("stays", _STAYS, width)
     questions = dict.fromkeys(remedy.owners for remedy in remedies if remedy.owners)
     if questions and commands:
         yield from command_lines("next", _WHO, questions, width)
+
+
+def _no_command_text(remedy: Remedy) -> str:
+    """Return why there is no command, and what would become of a patch."""
+    undone = undone_text(remedy.stays) if remedy.stays is not None else ""
+    return "; ".join(filter(None, (remedy.no_command_reason, undone if remedy.no_command_reason else "")))
+
+
+def _permanence_text(remedy: Remedy) -> str:
+    """Return what becomes of a fix that is a command alone; empty where it is not known to edit anything."""
+    if remedy.stays is None or not remedy.commands or remedy.no_command_reason:
+        return ""
+    return f"stays: {_STAYS}" if remedy.stays.state == "stays" else undone_text(remedy.stays)
 
 
 def first_fix_lines(remedies: Sequence[Remedy], width: int, note: str = "", *, calm: bool = False) -> Iterator[Line]:

@@ -16,6 +16,9 @@ Action = Literal["set", "create", "delete"]
 #: Where an example comes from: the other side of the same container, or nowhere.
 Basis = Literal["", "request", "limit", "unknown"]
 
+#: What it takes for an edit to be undone.
+When = Literal["", "self-heal", "interval", "reconcile", "next-sync", "next-release", "next-apply", "resumed"]
+
 
 class SetValue(Record, frozen=True, omit_defaults=False, tag_field="type", tag="set-value"):
     """One request or limit of a pod template. ``from`` absent: nobody wrote it. ``container`` empty: the pod level.
@@ -136,6 +139,21 @@ class DeleteObject(Record, frozen=True, omit_defaults=False, tag_field="type", t
 Edit = SetValue | RaiseQuota | SetBound | EditClaim | SetConfig | SetField | Scale | CreateObject | DeleteObject
 
 
+class Permanence(Record, frozen=True):
+    """What becomes of an edit once it is made.
+
+    ``state``: ``stays`` where nothing was seen that would undo it. ``by``: who undoes it, or may. ``when``: what it
+    takes for that; ``within``: how long that is at most, as a Go duration. ``reason``: why it is not known; of what was
+    not read the state of the read.
+    """
+
+    state: Literal["stays", "undone", "unknown"]
+    by: str = ""
+    when: When = ""
+    within: str = ""
+    reason: str = ""
+
+
 class Admits(Record, frozen=True, omit_defaults=False):
     """The number of pods of the newest template that exist once the remedy is applied, and how many are wanted then."""
 
@@ -152,7 +170,8 @@ class Remedy(Record, frozen=True, omit_defaults=False):
 
     ``shared``: other workloads that lack pods and take of the room that is made, which is counted in. ``contested``:
     those that may take it, of which too little is known to say how much. ``by_hand``: what mends the refusals of
-    ``remaining_refusal``, for which there is no edit; ``text`` begins with it.
+    ``remaining_refusal``, for which there is no edit; ``text`` begins with it. ``stays``: what becomes of the edits;
+    absent: there are none, or they are made in a file.
     """
 
     text: str
@@ -166,6 +185,7 @@ class Remedy(Record, frozen=True, omit_defaults=False):
     shared: tuple[ObjectRef, ...] = ()
     contested: tuple[ObjectRef, ...] = ()
     by_hand: str = ""
+    stays: Permanence | None = None
 
 
 class PassingRoom(NamedTuple):

@@ -31,7 +31,7 @@ from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Fact, RunState, Subject
 from kubectl_kres.reports.common.owners import controller
 from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.remedy import Edit, Remedy
+from kubectl_kres.reports.common.remedy import Edit, Permanence, Remedy
 from kubectl_kres.reports.common.system_parts import Parts, SystemPart, hold
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.systems import registered_systems
@@ -120,6 +120,13 @@ class Ownership(NamedTuple):
     distributed: bool = False
 
 
+class Keeping(NamedTuple):
+    """Who applies an object again and again from elsewhere, and what becomes of an edit in the cluster."""
+
+    tool: str
+    permanence: Permanence
+
+
 class ManagedQuotaAnswer(NamedTuple):
     """Of quotas that a system keeps and that refuse: where the room comes from; sentences by rule, before the usual."""
 
@@ -198,6 +205,12 @@ class AboutSharedQuotas(NamedTuple):
     quotas: tuple[ResourceQuota, ...]
 
 
+class AboutKept(NamedTuple):
+    """What tells whether edits of these objects stay?"""
+
+    objects: tuple[Metadata, ...]
+
+
 class AboutConfiguration(NamedTuple):
     """How is it configured, as far as it is known by now where to look?"""
 
@@ -211,6 +224,7 @@ Question = (
     | AboutHeld
     | AboutNamespace
     | AboutSharedQuotas
+    | AboutKept
     | AboutConfiguration
 )
 #: What the objects of a kind are to common answers. ``in-lists``: lists depend on them though they can do without.
@@ -316,7 +330,8 @@ class System(Struct, frozen=True):
     now)``: how it fares; ``history``: what it tells; None for an object of others, or where it has no such.
     ``remedies``: changes, tried, that let a pod pass which it makes, or refuses.
     ``cap_request``: what keeps a request that an object of it sets, of a container and resource, at an amount; None:
-    that object is not of the system. ``explain_namespace``: its parts in the explanation of a namespace with these
+    that object is not of the system. ``keeping``: who applies an object with such metadata again and again;
+    None: nobody that the system knows. ``explain_namespace``: its parts in the explanation of a namespace with these
     LimitRanges.
     """
 
@@ -333,6 +348,7 @@ class System(Struct, frozen=True):
     history: Callable[[Any], ObjectHistory | None] | None = None
     remedies: Callable[[Store, Subject, Analysis], tuple[Remedy, ...]] | None = None
     cap_request: Callable[[Store, Source, str, str, str], RequestCap | None] | None = None
+    keeping: Callable[[Store, Metadata], Keeping | None] | None = None
     explain_namespace: Callable[[Store, str, Sequence[Limits]], Iterable[SystemPart]] | None = None
     pods: PodMaker | None = None
     quotas: QuotaKeeper | None = None
@@ -407,6 +423,12 @@ def ownership_of(metadata: Metadata) -> Ownership:
     """Return which system an object belongs to, by its labels and owners; with empty texts where it is none's."""
     owners = (keeper.owner(metadata) for keeper in quota_keepers())
     return next((owner for owner in owners if owner is not None), Ownership(""))
+
+
+def keeping_of(store: Store, metadata: Metadata) -> Keeping | None:
+    """Return who applies an object again and again from elsewhere; None where no system knows of anybody."""
+    kept = (system.keeping(store, metadata) for system in systems() if system.keeping is not None)
+    return next((each for each in kept if each is not None), None)
 
 
 def apply_admitters(

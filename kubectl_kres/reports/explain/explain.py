@@ -64,6 +64,7 @@ from kubectl_kres.reports.pod.pod_claims import add_charges, with_account
 from kubectl_kres.reports.pod.values import ValueTable, names_of, totals
 from kubectl_kres.reports.pod.verdict import is_negative, outcome_word, verdict_of, with_outcome
 from kubectl_kres.reports.remedies.commands import add_access_flags
+from kubectl_kres.reports.remedies.keepers import with_permanence
 from kubectl_kres.reports.remedies.words import after_sentences, own_defaults, untested_remedies
 from kubectl_kres.reports.rollout import wanted_pods
 from kubectl_kres.reports.rollout.observed_pods import with_seen
@@ -213,6 +214,7 @@ def build_decision(store: Store, subject: Subject, analysis: Analysis, *, remedi
     if advice.fixes and any(finding.rule.startswith("limitrange/") for finding in verdict.findings):
         defaulted = own_defaults(verdict, containers)
         advice = Advice((*untested_remedies((defaulted,) if defaulted else ()), *advice.fixes), advice.note)
+    advice = advice._replace(fixes=with_permanence(store, subject, advice.fixes))
     return Decision(verdict, containers, advice, failed_reads, facts, pods, table)
 
 
@@ -233,12 +235,13 @@ def build_explanation(store: Store, subject: Subject, options: EvaluationOptions
         state = _with_turn(state, turn.state)
         advice = Advice(turn.fixes) if options.remedies and turn.fixes else advice
     advice = _with_next_step(_with_node_fixes(advice, nodes, state, verdict), state, verdict, nodes)
+    fixes = with_permanence(store, subject, advice.fixes)
     refused = [keeper.explain_refusals(store, space, verdict.findings) for keeper in quota_keepers()]
     return Explanation(
         subject=subject.ref,
         start=manifest.text,
         verdict=verdict,
-        fixes=advice.fixes,
+        fixes=fixes,
         note=advice.note,
         one_more=wanted_pods.list_spare_pods(verdict),
         state=_state(store, subject),

@@ -25,6 +25,7 @@ from kubectl_kres.reports.common.owners import controller, owned_by
 from kubectl_kres.reports.common.replicas import is_settled, pods_of, sole_replica_set
 from kubectl_kres.reports.common.system import (
     AboutHeld,
+    AboutKept,
     AboutObject,
     AboutPod,
     AboutPolicies,
@@ -108,7 +109,35 @@ def list_read_requests(store: Store, subject: Subject) -> tuple[ReadRequest, ...
     more_reads = reads_for(store, AboutPod(namespace, texts, new))
     enforced = reads_for(store, AboutPolicies(namespace))
     held = reads_for(store, AboutHeld(subject))
-    return tuple(dict.fromkeys((*affordable, *nodes, *more_reads, *enforced, *held)))
+    return tuple(dict.fromkeys((*affordable, *nodes, *more_reads, *enforced, *held, *keeper_needs(store, subject))))
+
+
+def keeper_needs(store: Store, subject: Subject) -> Iterator[ReadRequest]:
+    """Yield what tells whether an edit stays of what may have to be edited, where pods are missing or wait."""
+    ref, namespace = subject.ref, subject.ref.namespace
+    item = store.get(ref.kind, ref.name, namespace) if subject.raw is None else None
+    if not isinstance(item, (Pod, Workload)):
+        return
+    if not (waits_for_node(item) if isinstance(item, Pod) else _lacks_pods(store, ref.kind, item)):
+        return
+    kind, owner = controller(item)
+    made = store.get(kind, owner, namespace) if kind else None
+    policies = (each for name in ("ResourceQuota", "LimitRange") for each in store.all(name, namespace))
+    objects = (item, *((made,) if made is not None else ()), *policies)
+    yield from reads_for(store, AboutKept(tuple(each.metadata for each in objects)))
+
+
+def _lacks_pods(store: Store, kind: str, item: Workload) -> bool:
+    """Return whether a workload lacks pods of its newest template, or has some that are not ready."""
+    try:
+        pods = pods_of(store, kind, item)
+    except UsageError:
+        return False
+    if pods is None:
+        return False
+    return bool(pods.missing_pods or pods.old_pods or pods.failing) or (
+        kind in workload_kinds.SCALED and not is_settled(kind, item)
+    )
 
 
 def node_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:

@@ -1,4 +1,4 @@
-"""Edits as lines for kubectl (one process each, no shell, nothing to fill in), and who would undo them."""
+"""Edits as lines for kubectl: one process each, no shell, nothing to fill in."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from kubectl_kres.admission.base.field_path import FieldPath, MapKey
-from kubectl_kres.model.objects import ARGO, RELEASE, ManagedMetadata, Metadata, ObjectRef, manager_of
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload_kinds import PATCHED, SCALED
 from kubectl_kres.reports.common.remedy import (
     CreateObject,
@@ -22,7 +22,6 @@ from kubectl_kres.reports.common.remedy import (
     SetConfig,
     SetValue,
 )
-from kubectl_kres.reports.common.system import ownership_of
 from kubectl_kres.store.store import Origin
 
 PatchType = Literal["strategic", "merge", "json"]
@@ -220,51 +219,3 @@ def add_access_flags(origin: Origin, texts: Iterable[str]) -> tuple[str, ...]:
     if not origin.flags:
         return tuple(texts)
     return tuple(_BRACKETS.sub(lambda match: f"({match[1]} {origin.flags}{match[2] or ''})", text) for text in texts)
-
-
-_MANAGED_BY = "app.kubernetes.io/managed-by"
-#: Values of the label that say that a person keeps the object.
-_PEOPLE = frozenset({"", "kubectl", "manual", "kustomize"})
-
-
-def manager_sentence(metadata: Metadata) -> str:
-    """Return a sentence on who manages the object and what to change instead; empty: nobody does."""
-    return _find_owner(metadata) or _find_labelled_manager(metadata) or _find_field_manager(metadata)
-
-
-def named_manager_sentence(ref: ObjectRef, metadata: Metadata) -> str:
-    """The same sentence with the name of the object."""
-    return named_owner(manager_sentence(metadata), str(ref))
-
-
-def named_owner(sentence: str, names: str) -> str:
-    """A sentence of ``manager_sentence`` with the objects that it is about in place of ``it``."""
-    return sentence.replace(" owns it", f" owns {names}", 1)
-
-
-def _find_owner(metadata: Metadata) -> str:
-    for owner in metadata.owner_references or ():
-        if owner.controller:
-            return f"{owner.kind}/{owner.name} owns it: change that instead"
-    return ownership_of(metadata).text
-
-
-def _find_labelled_manager(metadata: Metadata) -> str:
-    """Return the manager that labels and annotations name."""
-    annotations, labels = metadata.annotations or {}, metadata.labels or {}
-    if any(name in annotations or name in labels for name in ARGO):
-        return "Argo CD owns it: edit its source"
-    if annotations.get(RELEASE):
-        return f"Helm owns it (release {annotations[RELEASE]}): edit the values of the release"
-    managed = labels.get(_MANAGED_BY, "")
-    if managed.lower() not in _PEOPLE:
-        return f"{managed} owns it (label {_MANAGED_BY}): edit its source"
-    return ""
-
-
-def _find_field_manager(metadata: Metadata) -> str:
-    """Return the manager that the field managers name."""
-    for entry in metadata.managed_fields or () if isinstance(metadata, ManagedMetadata) else ():
-        if name := manager_of(entry.manager):
-            return f"{name} owns it ({entry.manager}): edit its source"
-    return ""

@@ -25,7 +25,8 @@ from kubectl_kres.reports.common.remedy import (
     SetValue,
 )
 from kubectl_kres.reports.common.system import MoreRoom, quota_keepers
-from kubectl_kres.reports.remedies.commands import commands, manager_sentence, named_owner, unchangeable, usage_command
+from kubectl_kres.reports.remedies.commands import commands, unchangeable, usage_command
+from kubectl_kres.reports.remedies.keepers import manager_sentence, named_owner
 from kubectl_kres.store.store import Store
 from kubectl_kres.wording import join_words
 
@@ -276,7 +277,7 @@ def compose_remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits
     Where a system keeps a quota that is too small, its source is raised instead of its hard.
     """
     space = subject.ref.namespace
-    rooms = (manager_sentence.replace_raises(store, subject.ref, tuple(edits)) for manager_sentence in quota_keepers())
+    rooms = (keeper.replace_raises(store, subject.ref, tuple(edits)) for keeper in quota_keepers())
     room = next((room for room in rooms if room is not None), MoreRoom(tuple(edits)))
     remedy = _remedy(store, subject, room.edits, admits)
     if not room.quota:
@@ -343,8 +344,8 @@ def _find_edit_owners(store: Store, edits: Sequence[Edit]) -> Iterator[tuple[Obj
             continue
         result = store.get(ref.kind, ref.name, ref.namespace)
         metadata = getattr(result, "metadata", None)
-        if isinstance(metadata, Metadata) and (names_by_value := manager_sentence(metadata)):
-            yield ref, names_by_value
+        if isinstance(metadata, Metadata) and (kept_by := manager_sentence(store, metadata)):
+            yield ref, kept_by
 
 
 _BROKEN = {"limitrange/ratio": "maxLimitRequestRatio", "limitrange/max": "max", "limitrange/min": "min"}

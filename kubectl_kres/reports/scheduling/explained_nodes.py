@@ -25,7 +25,7 @@ from kubectl_kres.reports.common.explanation import ContainerValues, Subject
 from kubectl_kres.reports.common.last_editor import ManifestEdit, apply_edits
 from kubectl_kres.reports.common.nodes import NodeRemedy, NodeReport
 from kubectl_kres.reports.common.owners import controller
-from kubectl_kres.reports.remedies.commands import named_manager_sentence
+from kubectl_kres.reports.remedies.keepers import named_manager_sentence
 from kubectl_kres.reports.remedies.words import edit_file
 from kubectl_kres.reports.scheduling.lowered_requests import LoweredValue
 from kubectl_kres.reports.scheduling.new_pods import report_new_pods
@@ -110,7 +110,7 @@ def _target(
         prefix = "spec.template."
     file = edit_file(subject.file) if subject.raw is not None else ""
     fixed = "the template of a Job cannot be changed" if ref.kind == "Job" else ""
-    reason = file or fixed or (named_manager_sentence(ref, made.metadata) if made is not None else "")
+    reason = file or fixed or (named_manager_sentence(store, ref, made.metadata) if made is not None else "")
 
     def admits(values: Sequence[LoweredValue]) -> bool:
         edits = (ManifestEdit(value.path, "requests", value.resource, parse(value.after)) for value in values)

@@ -17,8 +17,9 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.remedy import Admits, Edit, RaiseQuota, Remedy, SetField
 from kubectl_kres.reports.common.system import RequestCap
-from kubectl_kres.reports.remedies.commands import named_manager_sentence, patch_command
+from kubectl_kres.reports.remedies.commands import patch_command
 from kubectl_kres.reports.remedies.engine import RemedySearch, State, changed_policies
+from kubectl_kres.reports.remedies.keepers import named_manager_sentence, with_permanence
 from kubectl_kres.reports.remedies.words import compose_remedy, edit_file
 from kubectl_kres.store.store import Store
 from kubectl_kres.vpa.model import KIND, WEBHOOK, VerticalPodAutoscaler, VpaResourcePolicy
@@ -122,7 +123,7 @@ class _AutoscalerSearch(RemedySearch[UpdaterRun | None]):
             bounds = (f"{edit.field.rpartition('.')[2]} to {edit.to}" for edit in edits if isinstance(edit, SetField))
             text = f"set {', '.join(bounds)} in {self.ref}"
         file = self.store.files.get(self.ref)
-        kept = named_manager_sentence(self.ref, self.vpa.metadata) if file is None else edit_file(file)
+        kept = named_manager_sentence(self.store, self.ref, self.vpa.metadata) if file is None else edit_file(file)
         command = patch_command(self.store.origin, self.ref, {"spec": patch}, "merge", "vpa")
         return Remedy(text, tuple(edits), () if kept else (command,), kept, proven=True)
 
@@ -229,7 +230,8 @@ def eviction_remedies(
     known = eviction.result in {*BAD, "too-few"}
     if not known and not (refused and search.findings({})):
         return ()
-    return (*(_registered(store) if eviction.result == "again" else ()), *search.remedies())
+    fixes = (*(_registered(store) if eviction.result == "again" else ()), *search.remedies())
+    return with_permanence(store, target, fixes)
 
 
 def pod_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
@@ -321,6 +323,6 @@ def cap_request(store: Store, vpa: VerticalPodAutoscaler, container: str, resour
     ref = ObjectRef(KIND, vpa.metadata.name, vpa.metadata.namespace)
     patch = {"spec": {"resourcePolicy": {"containerPolicies": policies}}}
     command = patch_command(store.origin, ref, patch, "merge", "vpa")
-    kept = named_manager_sentence(ref, vpa.metadata)
+    kept = named_manager_sentence(store, ref, vpa.metadata)
     text = f"set maxAllowed.{resource} of container {container} to {amount} in {ref}, which sets its request"
     return RequestCap(text, () if kept else (command,))

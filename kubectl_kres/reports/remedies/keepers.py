@@ -1,0 +1,177 @@
+"""Who would undo an edit of an object, and whether it stays: owners, labels, annotations and field managers tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from msgspec import structs
+
+from kubectl_kres.model.objects import (
+    PERSONAL_MANAGERS,
+    RELEASE,
+    ManagedFields,
+    ManagedMetadata,
+    Metadata,
+    ObjectRef,
+    manager_of,
+)
+from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.reports.common.last_editor import last_edit
+from kubectl_kres.reports.common.remedy import DeleteObject, Permanence, Remedy, Scale, When
+from kubectl_kres.reports.common.system import Keeping, keeping_of, ownership_of
+from kubectl_kres.store.store import ReadRequest, Store
+
+_MANAGED_BY = "app.kubernetes.io/managed-by"
+#: Values of the label that say that a person keeps the object.
+_PEOPLE = frozenset({"", "kubectl", "manual", "kustomize"})
+_STAYS = Permanence("stays")
+_HPA = "HorizontalPodAutoscaler"
+
+
+class Keeper(NamedTuple):
+    """Who keeps an object as it is. ``text``: a sentence on that and on what to change instead, about ``it``."""
+
+    text: str
+    permanence: Permanence
+
+
+def keeper_of(store: Store, metadata: Metadata) -> Keeper | None:
+    """Return who keeps an object as it is; None: nobody does, as far as it tells."""
+    for owner in metadata.owner_references or ():
+        if owner.controller:
+            name = f"{owner.kind}/{owner.name}"
+            return Keeper(f"{name} owns it: change that instead", Permanence("undone", name, "reconcile"))
+    if text := ownership_of(metadata).text:
+        return Keeper(text, Permanence("undone", text.partition(" owns it")[0]))
+    keeping = keeping_of(store, metadata)
+    if keeping is not None:
+        return _from_git(keeping)
+    return _labelled_keeper(metadata) or _managing_keeper(metadata)
+
+
+def manager_sentence(store: Store, metadata: Metadata) -> str:
+    """Return a sentence on who manages the object and what to change instead; empty: nobody does."""
+    keeper = keeper_of(store, metadata)
+    return keeper.text if keeper is not None else ""
+
+
+def named_manager_sentence(store: Store, ref: ObjectRef, metadata: Metadata) -> str:
+    """The same sentence with the name of the object."""
+    return named_owner(manager_sentence(store, metadata), str(ref))
+
+
+def named_owner(sentence: str, names: str) -> str:
+    """A sentence of ``manager_sentence`` with the objects that it is about in place of ``it``."""
+    return sentence.replace(" owns it", f" owns {names}", 1)
+
+
+def _from_git(keeping: Keeping) -> Keeper:
+    return Keeper(f"{keeping.tool} owns it: edit its source", keeping.permanence)
+
+
+def _labelled_keeper(metadata: Metadata) -> Keeper | None:
+    """Return the manager that labels and annotations name."""
+    annotations, labels = metadata.annotations or {}, metadata.labels or {}
+    if annotations.get(RELEASE):
+        release = Permanence("undone", f"Helm release {annotations[RELEASE]}", "next-release")
+        text = f"Helm owns it (release {annotations[RELEASE]}): edit the values of the release"
+        return Keeper(text, release)
+    managed = labels.get(_MANAGED_BY, "")
+    if managed.lower() not in _PEOPLE:
+        text = f"{managed} owns it (label {_MANAGED_BY}): edit its source"
+        return Keeper(text, Permanence("unknown", managed, reason="unnamed"))
+    return None
+
+
+def _managing_keeper(metadata: Metadata) -> Keeper | None:
+    """Return the manager that the field managers name."""
+    for entry in metadata.managed_fields or () if isinstance(metadata, ManagedMetadata) else ():
+        if name := manager_of(entry.manager):
+            when: When = "next-release" if name == "Helm" else "next-apply" if name in _BY_HAND else ""
+            known = Permanence("undone", name, when) if when else Permanence("unknown", name, reason="unnamed")
+            return Keeper(f"{name} owns it ({entry.manager}): edit its source", known)
+    return None
+
+
+#: Tools that somebody has to start.
+_BY_HAND = frozenset({"Terraform", "Pulumi"})
+
+_WHEN: dict[When, str] = {
+    "self-heal": "{by} undoes a patch within seconds (self-heal is on)",
+    "interval": "{by} undoes a patch within {within}",
+    "reconcile": "{by} undoes a patch at its next look",
+    "next-sync": "a patch stays until {by} is synced again (self-heal is off)",
+    "next-release": "a patch stays until the next release",
+    "next-apply": "a patch stays until {by} runs again",
+    "resumed": "{by} is suspended: a patch stays until it is resumed",
+}
+#: Why it is not known, behind who may undo it.
+_REASONS = {
+    "denied": "{by} may not be read",
+    "failed": "{by} could not be read",
+    "absent": "{by} is not in this cluster",
+    "read": "{by} was not found",
+    "several": "there are several of the name {by}",
+    "ignores": "{by} leaves differences of some fields alone",
+    "manager": "{by} wrote the field",
+}
+
+
+def undone_text(permanence: Permanence) -> str:
+    """Return when a patch is undone, or why that is not known; empty for one that stays, and where all is said by who
+    keeps the object.
+    """
+    if permanence.state == "undone":
+        within = permanence.within or "its interval"
+        return _WHEN[permanence.when].format(by=permanence.by, within=within) if permanence.when else ""
+    if permanence.state == "stays":
+        return ""
+    why = _REASONS.get(permanence.reason, "").format(by=permanence.by)
+    return f"whether a patch stays is not known{f' ({why})' if why else ''}"
+
+
+def with_permanence(store: Store, subject: Subject, remedies: Sequence[Remedy]) -> tuple[Remedy, ...]:
+    """Return fixes, each with what becomes of it."""
+    return tuple(
+        remedy if remedy.stays is not None else structs.replace(remedy, stays=_permanence(store, subject, remedy))
+        for remedy in remedies
+    )
+
+
+def _permanence(store: Store, subject: Subject, remedy: Remedy) -> Permanence | None:
+    """Return what becomes of the edits of a fix; None: it edits nothing that is stored."""
+    edits = [edit for edit in remedy.edits if not isinstance(edit, DeleteObject)]
+    refs = dict.fromkeys(edit.object for edit in edits) or ({subject.ref: None} if not remedy.edits else {})
+    if not (remedy.edits or remedy.commands) or any(ref in store.files for ref in refs) or subject.raw is not None:
+        return None
+    seen = [*_of_objects(store, refs), *_of_fields(store, remedy), *_of_replicas(store, remedy)]
+    undone = next((each for each in seen if each.state == "undone"), None)
+    return undone or next(iter(seen), _STAYS)
+
+
+def _of_objects(store: Store, refs: Sequence[ObjectRef] | dict[ObjectRef, None]) -> Iterator[Permanence]:
+    for ref in refs:
+        metadata = getattr(store.get(ref.kind, ref.name, ref.namespace), "metadata", None)
+        keeper = keeper_of(store, metadata) if isinstance(metadata, Metadata) else None
+        if keeper is not None:
+            yield keeper.permanence
+
+
+def _of_fields(store: Store, remedy: Remedy) -> Iterator[Permanence]:
+    """Yield that a controller that is not known wrote a field which is edited: it may write it again."""
+    for edit in remedy.edits:
+        item = store.get(edit.object.kind, edit.object.name, edit.object.namespace)
+        managed: Sequence[ManagedFields] = getattr(getattr(item, "metadata", None), "managed_fields", None) or ()
+        last = last_edit(managed, edit.field) if managed and edit.field else None
+        if last is not None and not last.manager.startswith(PERSONAL_MANAGERS):
+            yield Permanence("unknown", last.manager, reason="manager")
+
+
+def _of_replicas(store: Store, remedy: Remedy) -> Iterator[Permanence]:
+    """Yield that an autoscaler which could not be read may set the number of pods again."""
+    for edit in remedy.edits:
+        if isinstance(edit, Scale) and edit.object.kind != _HPA:
+            coverage = store.covered(ReadRequest(_HPA, edit.object.namespace))
+            if not coverage.is_known:
+                yield Permanence("unknown", "an autoscaler", reason=coverage.state)
