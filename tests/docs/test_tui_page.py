@@ -1,4 +1,4 @@
-"""The keys in docs/tui.md are those of the table; ``KRES_GOLDEN=write`` writes them."""
+"""The keys in docs/tui-keys.md are those of the table; ``KRES_GOLDEN=write`` writes them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from golden.kept import WRITING
 
 from kubectl_kres.tui.keys import CHANGING, MOVING, groups
 
-PAGE = Path(__file__).parents[2] / "docs" / "tui.md"
+PAGE = Path(__file__).parents[2] / "docs" / "tui-keys.md"
 START, END = "<!-- keys -->\n", "<!-- /keys -->"
 
 
