@@ -62,6 +62,16 @@ def fenceposts(surge: object, unavailable: object, replicas: int) -> tuple[int, 
     return more, min(fewer if more or fewer else 1, replicas)
 
 
+def daemon_bounds(update: PartitionedUpdate | None, nodes: int) -> tuple[int, int]:
+    """Return how many pods more and fewer than its nodes a DaemonSet has meanwhile: with a surge none fewer.
+
+    Both are rounded up. Raises what ``resolve_count`` raises. Source: daemon/util SurgeCount, UnavailableCount.
+    """
+    surge, unavailable = (update.max_surge, update.max_unavailable) if update is not None else (None, None)
+    more = resolve_count(surge, nodes, up=True) if surge is not None else 0
+    return more, 0 if more else max(1, resolve_count(1 if unavailable is None else unavailable, nodes, up=True))
+
+
 class PartitionedUpdate(RollingUpdate, frozen=True):
     """The same of StatefulSets and DaemonSets; ``partition``: the ordinals below keep their template."""
 

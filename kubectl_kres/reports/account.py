@@ -30,7 +30,7 @@ from kubectl_kres.admission.request.pod_objects import (
 )
 from kubectl_kres.errors import QuantityError, UsageError
 from kubectl_kres.model.objects import ObjectRef, struct_as_json
-from kubectl_kres.model.pod import Pod, ResourceRequirements
+from kubectl_kres.model.pod import Pod, PodTemplateSpec, ResourceRequirements
 from kubectl_kres.model.workload import Workload, template_of
 from kubectl_kres.model.workload_kinds import REVISIONS
 from kubectl_kres.quantity import parse
@@ -83,7 +83,19 @@ def _same_pods(stored: Workload, workload: Workload, subject: Subject) -> bool:
     """Return whether both templates make pods that admission cannot tell apart; what the server fills in plays
     no part.
     """
-    return _compared_fields(stored, subject) == _compared_fields(workload, subject)
+    return _compared_fields(stored, subject) == _compared_fields(workload, subject) and _says_nothing_else(
+        template_of(stored)[1], template_of(workload)[1]
+    )
+
+
+def _says_nothing_else(stored: PodTemplateSpec | None, written: PodTemplateSpec | None) -> bool:
+    """Return whether all labels of a written template stand in the stored one, which may have more.
+
+    A template has some on every server: without any they were not kept.
+    """
+    if stored is None or written is None or not stored.metadata.labels:
+        return True
+    return (stored.metadata.labels or {}).items() >= (written.metadata.labels or {}).items()
 
 
 def _compared_fields(workload: Workload, subject: Subject) -> object:
@@ -103,6 +115,7 @@ def _compared_fields(workload: Workload, subject: Subject) -> object:
         _amounts(spec.resources),
         spec.runtime_class_name or "",
         spec.priority_class_name or "",
+        getattr(spec, "service_account_name", ""),
     )
 
 

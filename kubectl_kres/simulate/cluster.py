@@ -25,7 +25,7 @@ from kubectl_kres.simulate.state import Key, pods_of
 from kubectl_kres.simulate.system import controllers, kept_kinds
 from kubectl_kres.simulate.tables import EvaluatedPods
 from kubectl_kres.store.parameters import parameters
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import ReadRequest, Store
 
 #: What the controllers of systems look at, by the name of the system.
 Worlds = Mapping[str, Any]
@@ -182,6 +182,7 @@ class ClusterChange:
             here = [step for _, step in local]
             world = build_world(self.store, space, classes)
             namespace = NamespaceSimulation(self.server, world, here, evaluated, partial(parameters, self.store))
+            namespace.tables.has_account = partial(self._has_account, space)
             start = state_of(namespace, world, self.store, space, seen=self.seen)
             rest = _as_is(start)
             if self.settled:
@@ -195,6 +196,17 @@ class ClusterChange:
             for kind in _NUMEROUS if self.emptied else ():
                 self.store.empty(kind, space)
             self._expected_by_space[space] = dict(namespace.tables.seen)
+
+    def _has_account(self, space: str, name: str) -> bool:
+        """Return whether a ServiceAccount is there, comes with the change, or is not known; every namespace gets the
+        default one.
+        """
+        if name == "default" or self.store.get("ServiceAccount", name, space) is not None:
+            return True
+        key = "ServiceAccount", name
+        if any(step.namespace == space and change.key_of_step(step.step) == key for step in self.steps):
+            return True
+        return not self.store.covered(ReadRequest("ServiceAccount", space, name)).is_known
 
     def _local(self, steps: _Places, space: str) -> list[tuple[int, change.Step]]:
         """Return the steps of one namespace, with those about classes of the cluster and parameters, each with its

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from kubectl_kres.model.objects import decode_object
-from kubectl_kres.model.workload import HorizontalPodAutoscaler
+from kubectl_kres.model.workload import HorizontalPodAutoscaler, Workload, daemon_bounds
 from kubectl_kres.model.workload_kinds import CONTROLLER_REVISION
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.simulate.controllers import template_of
@@ -354,8 +354,42 @@ def next_pods(namespace: NamespaceSimulation, state: State, known: Container[Key
                 if messages:
                     yield NextPodAnswer(key, len(other), len(other), messages)
                     continue
+            if (stalled := _stalled_daemon_set(namespace, state, key, other, template)) is not None:
+                rest, left = stalled
+                yield _build_next(namespace, rest, key, _Replacement(None, template), left, len(other))
+                continue
             pod = _Replacement(other[0] if other else None, template)
             yield _build_next(namespace, state, key, pod, len(other), len(other))
+
+
+def _stalled_daemon_set(
+    namespace: NamespaceSimulation, state: State, key: Key, pods: Sequence[int], template: int
+) -> tuple[State, int] | None:
+    """Return where the rollout of a DaemonSet ends whose template a step changed, and how many pods there are then.
+
+    None: its template is the same, its pods are replaced by hand, or all are replaced. Source: controller/daemon
+    update.go rollingUpdate: without a surge old pods end first.
+    """
+    tables = namespace.tables
+    world, before = tables.worlds[state.world], tables.worlds[0].objects.get(key)
+    if key[0] != "DaemonSet" or before is None or not pods or tables.template_of(before) == template:
+        return None
+    strategy = decode_object(world.objects[key], Workload).spec.update_strategy
+    if strategy is not None and strategy.type == "OnDelete":
+        return None
+    surge, unavailable = daemon_bounds(strategy.rolling_update if strategy is not None else None, len(pods))
+    new = [tables.shapes[shape] for shape in tables.options(template, world)]
+    refused = bool(tables.refusals(template, world))
+    old, updated = list(pods), 0
+    while updated < len(pods):
+        while not surge and old and len(pods) - len(old) - updated < unavailable:
+            state = state.with_charge(tables.shapes[old.pop()].cost, -1)
+        if refused or not all(map(state.admits, new)):
+            return state, len(old) + updated
+        state, updated = state.with_charge(new[0].cost), updated + 1
+        if surge:
+            state = state.with_charge(tables.shapes[old.pop()].cost, -1)
+    return None
 
 
 class _Replacement(NamedTuple):

@@ -5,7 +5,7 @@ Steps about objects that admission policies take parameters from are handled her
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 import msgspec
@@ -19,7 +19,7 @@ from kubectl_kres.model.admission_objects import kind_name, may_be_read
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Raw, decode_object, mapping
 from kubectl_kres.model.pod import SentPod, unread_fields
-from kubectl_kres.policies.rules import chain
+from kubectl_kres.policies.rules import chain, service_account
 from kubectl_kres.policies.rules.chain import PolicyObjects, build_policy_objects, review_object, unread_of
 from kubectl_kres.policies.rules.newer_fields import answerable
 from kubectl_kres.policies.rules.pod_security import parse_enforced_levels
@@ -269,6 +269,16 @@ def plugins_of(world: World, server: Server, gaps: dict[str, None], look: Look) 
         version=(1, min(server.version[1], _NEWEST_KNOWN)),
     )
     return Plugins(namespace, deciding, server, gaps)
+
+
+def missing_account(raw: Raw, namespace: str, has_account: Callable[[str], bool]) -> Outcome | None:
+    """Return the refusal of a pod that names a ServiceAccount which is not there; None: it is, or is not known."""
+    spec = mapping(raw, "spec")
+    name = str(spec.get("serviceAccountName") or spec.get("serviceAccount") or "")
+    if not name or has_account(name):
+        return None
+    refusal = service_account.missing_account(creation(raw, namespace), name)
+    return Outcome(allowed=False, code=refusal.code, refusal=refusal)
 
 
 def is_silent(plugins: Plugins) -> bool:

@@ -297,6 +297,8 @@ class Requests:
                 raw, policies, exists=stored is not None
             )
             return tuple(result)
+        if kind == "Pod" and stored is None and (missing := self.tables.missing_account(raw, world)) is not None:
+            return (missing,)
         plugins = self.tables.plugins(world)
         if plugins is not None and kind == "Pod" and stored is None:
             return plugins.pod(raw, policies, whole=True)

@@ -17,7 +17,15 @@ import msgspec
 from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.content_key import content_key
-from kubectl_kres.model.objects import LimitRange, PriorityClass, Raw, ResourceQuota, RuntimeClass, decode_object
+from kubectl_kres.model.objects import (
+    LimitRange,
+    PriorityClass,
+    Raw,
+    ResourceQuota,
+    RuntimeClass,
+    decode_object,
+    mapping,
+)
 from kubectl_kres.model.pod import PodTemplateSpec
 from kubectl_kres.model.quota_objects import ResourceClaimTemplate
 from kubectl_kres.model.workload import template_in
@@ -176,7 +184,9 @@ def template_raw(raw: Raw) -> Raw:
 def template_key(template: Raw) -> bytes:
     """Equal for templates that a controller takes for the same: notation of amounts and defaults play no part."""
     struct = decode_object(template, PodTemplateSpec)
-    return msgspec.json.encode(_build_plain_value(msgspec.to_builtins(struct, enc_hook=str)), order="sorted")
+    spec = mapping(template, "spec")
+    account = str(spec.get("serviceAccountName") or spec.get("serviceAccount") or "")
+    return msgspec.json.encode((_build_plain_value(msgspec.to_builtins(struct, enc_hook=str)), account), order="sorted")
 
 
 _AMOUNTS = frozenset({"limits", "requests", "overhead"})

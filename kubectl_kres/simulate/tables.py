@@ -4,7 +4,7 @@ admission makes of alike pods.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -33,12 +33,12 @@ from kubectl_kres.admission.request.volume_claims import (
 )
 from kubectl_kres.model.content_key import content_key
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import Raw, ResourceQuota, decode_object
+from kubectl_kres.model.objects import Raw, ResourceQuota, decode_object, mapping
 from kubectl_kres.model.pod import Container, Pod, PodSpec, SentPod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.policies.rules.policy import Look, no_parameters
 from kubectl_kres.simulate import state
-from kubectl_kres.simulate.plugins import Plugins, is_silent, plugins_of
+from kubectl_kres.simulate.plugins import Plugins, is_silent, missing_account, plugins_of
 from kubectl_kres.simulate.shapes import SUFFIX, Measures, Shape, add_costs, pod_of, shape_fields, without_quotas
 from kubectl_kres.simulate.system import held_kinds, pod_writers
 
@@ -220,6 +220,8 @@ class Tables:
         #: Whether policies may look at what controllers make, and what they say of the ReplicaSets and others.
         self.reviews = False
         self._reviews: dict[tuple[state.Key, int, str], ObjectReview] = {}
+        #: Whether a ServiceAccount is there, as far as it is known.
+        self.has_account: Callable[[str], bool] = lambda _: True
         #: What plugins could not compute.
         self.gaps: dict[str, None] = {}
 
@@ -317,7 +319,7 @@ class Tables:
         whole = self.templates[template].is_complete
         policies = self.policies(world)
         bare = self.plugins(world) is None and not policies.webhooks
-        shared = bare and not whole and not self._rejection(template)
+        shared = bare and not whole and not self._rejection(template) and self._missing_account(variant, world) is None
         if shared and any(known := self.judged.get(world.admission_key, variant.raw, variant.pod_name)):
             return known
         outcomes = self._outcomes(template, variant, world, without_quotas(policies))
@@ -343,6 +345,8 @@ class Tables:
         rejected = self._rejection(template)
         if rejected:
             return (_by_webhook(rejected),)
+        if (missing := self._missing_account(variant, world, name)) is not None:
+            return (missing,)
         plugins = self.plugins(world)
         policies = _owner_policies(policies, variant.owner)
         if plugins is None and not name:
@@ -351,6 +355,14 @@ class Tables:
         if plugins is not None:
             return plugins.pod(raw, policies, whole=self.templates[template].is_complete, additions=variant.added)
         return admit(decode_object(raw, SentPod), policies, self.server, journal=False)
+
+    def _missing_account(self, variant: Variant, world: state.World, name: str = "") -> Outcome | None:
+        return self.missing_account(pod_of(variant.raw, variant.owner[1], name=name), world)
+
+    def missing_account(self, pod: Raw, world: state.World) -> Outcome | None:
+        """Return the refusal of a pod that names a ServiceAccount which is not there."""
+        space = next(iter(world.of_kind("Namespace")), {})
+        return missing_account(pod, str(mapping(space, "metadata").get("name", "")), self.has_account)
 
     def expect(self, owner: state.Key, variants: Sequence[Added]) -> None:
         """Every pod of a workload gets one of these sets of containers beside those of its template."""

@@ -12,8 +12,10 @@ from kubectl_kres.render.text.data import yaml_lines
 from kubectl_kres.render.text.line import Line, draw, size, wrap_text
 from kubectl_kres.render.text.values import format_source
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
-from kubectl_kres.render.verdict.headline import PARTLY, cause, one_line_message, unread_caveat
+from kubectl_kres.render.verdict.headline import PARTLY, cause, one_line_message, unread_caveat, verdict_reason
+from kubectl_kres.reports.common.explanation import Verdict
 from kubectl_kres.reports.explain.difference import Difference, Reason
+from kubectl_kres.reports.pod.verdict import is_negative, outcome_word
 
 _CONTEXT = 3
 #: Values that are reported in few words.
@@ -107,8 +109,8 @@ def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
     ref = difference.subject
     name = f"v1.Pod.{ref.namespace}.{ref.name}" if ref.kind == "Pod" else f"{ref.kind}.{ref.namespace}.{ref.name}"
     verdict = difference.verdict
-    if verdict.allowed is not True:
-        yield [("bad", f"# {_format_refusal(difference)}: {ref.full_name}: {one_line_message(verdict)}")]
+    if verdict.allowed is not True or is_negative(verdict):
+        yield [("bad", f"# {_format_refusal(difference)}: {ref.full_name}: {_format_cause(verdict)}")]
         for index, remedy in enumerate(difference.fixes):
             for line in wrap_text(remedy.text, width, first="# or: " if index else "# fix: ", rest="#   "):
                 yield [("bad", line)]
@@ -124,10 +126,19 @@ def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
         yield from _hunk(group, before, after, difference.reasons, width)
 
 
+def _format_cause(verdict: Verdict) -> str:
+    """Return the server's words, or why not all pods come although the next one is admitted."""
+    return one_line_message(verdict) if verdict.allowed is not True else verdict_reason(verdict)
+
+
 def _format_refusal(difference: Difference) -> str:
+    if difference.verdict.allowed is True:
+        return outcome_word(difference.verdict)
     if difference.verdict.allowed is None:
         return "refused under some orders"
-    return f"refused{unread_caveat(difference.verdict.message, difference.unread)}"
+    full = difference.before_label == "WRITTEN" and outcome_word(difference.verdict) == "full"
+    word = "a further pod would be refused" if full else "refused"
+    return f"{word}{unread_caveat(difference.verdict.message, difference.unread)}"
 
 
 _Step = tuple[str, int, int, int, int]

@@ -325,7 +325,9 @@ def verdict_reason(
     match outcome_word(verdict):
         case "full":
             exists = (
-                "" if beside_ready and not has_ended else f"{_format_existence(pods, live=live, has_ended=has_ended)}; "
+                ""
+                if beside_ready and not has_ended
+                else f"{_format_existence(verdict, pods, live=live, has_ended=has_ended)}; "
             )
             return f"{exists}{_format_next_refusal(live=live, has_ended=has_ended)}: {reason}"
         case "refused" | "no-answer":
@@ -382,13 +384,16 @@ def _format_missing_pods(pods: Replicas | None) -> str:
     return f"{pod_count_text(pods)}; "
 
 
-def _format_existence(pods: Replicas | None, *, live: bool, has_ended: bool) -> str:
+def _format_existence(verdict: Verdict, pods: Replicas | None, *, live: bool, has_ended: bool) -> str:
     if has_ended:
         return "ended"
     if live:
         return "exists"
-    if pods is None or not pods.wanted:
-        return idle_text((pods.idle_reason if pods is not None else None) or IdleReason("none-wanted"))
+    if pods is None:
+        # Of a file that is applied to what exists.
+        return "its pods come as old ones end" if verdict.missing else "it needs no further pod"
+    if not pods.wanted:
+        return idle_text(pods.idle_reason or IdleReason("none-wanted"))
     return (
         pod_count_text(pods)
         if pods.old_pods

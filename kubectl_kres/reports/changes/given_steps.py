@@ -17,6 +17,7 @@ from kubectl_kres.model.admission_objects import WEBHOOKS
 from kubectl_kres.model.kinds import BY_KIND, Kind, served_kind_name
 from kubectl_kres.model.objects import ObjectRef, OwnerReference, Raw, mapping
 from kubectl_kres.model.pod_places import is_followed, is_of_others, is_suspended, makes_none, may_make_pods, parts_of
+from kubectl_kres.model.workload import template_in
 from kubectl_kres.model.workload_kinds import MADE_BY, POD_MAKERS
 from kubectl_kres.reports.changes.system import next_pod_makers, system_needs, systems
 from kubectl_kres.reports.common.effective_policies import policies
@@ -333,7 +334,19 @@ def plugin_needs(store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step
     changes = (getattr(step, "object", getattr(step, "patch", {})) for step, _ in steps)
     if any("count/controllerrevisions.apps" in mapping(mapping(raw, "spec"), "hard") for raw in (*quotas, *changes)):
         yield from (ReadRequest("ControllerRevision", space, required=False) for space in dict.fromkeys(spaces))
+    yield from _account_needs(steps)
     yield from system_needs(store, spaces, steps)
+
+
+def _account_needs(steps: Iterable[tuple[Step, str]]) -> Iterator[ReadRequest]:
+    """Yield the reads of the ServiceAccounts that pods of files name: without it the server refuses them."""
+    for step, namespace in steps:
+        raw = step.object if isinstance(step, Apply) else {}
+        found = template_in(raw)
+        spec = mapping(found[1] if found is not None else raw if raw.get("kind") == "Pod" else {}, "spec")
+        name = str(spec.get("serviceAccountName") or spec.get("serviceAccount") or "")
+        if name and name != "default":
+            yield ReadRequest("ServiceAccount", namespace, name, required=False)
 
 
 def cluster_needs() -> Iterator[ReadRequest]:

@@ -15,8 +15,8 @@ from kubectl_kres.model.workload import (
     ControllerRevision,
     Strategy,
     Workload,
+    daemon_bounds,
     fenceposts,
-    resolve_count,
     same_template,
     selector_text,
 )
@@ -196,20 +196,13 @@ def _stateful_set(wanted: int, workload: Workload) -> Replicas:
 
 
 def _daemon_set(workload: Workload) -> Replicas:
-    """Return the replicas of a DaemonSet. Without a surge old pods end first. Source: daemon/util SurgeCount,
-    UnavailableCount, which both round up.
-    """
+    """Return the replicas of a DaemonSet. Without a surge old pods end first."""
     status, strategy = workload.status, workload.spec.update_strategy
     kind = (strategy.type if strategy else "") or "RollingUpdate"
     rolling = strategy.rolling_update if strategy is not None else None
-    surge = rolling.max_surge if rolling is not None else None
     wanted = status.desired_number_scheduled
     updated = _count_updated_pods(workload, status.updated_number_scheduled) if kind == "RollingUpdate" else None
-    most, fewest = 0, 0
-    if kind == "RollingUpdate":
-        surge, unavailable = (rolling.max_surge, rolling.max_unavailable) if rolling is not None else (None, None)
-        most = resolve_count(surge, wanted, up=True) if surge is not None else 0
-        fewest = 0 if most else max(1, resolve_count(1 if unavailable is None else unavailable, wanted, up=True))
+    most, fewest = daemon_bounds(rolling, wanted) if kind == "RollingUpdate" else (0, 0)
     return Replicas(wanted, status.current_number_scheduled, kind, most, fewest, updated=updated)
 
 

@@ -32,6 +32,7 @@ from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.live_differences import is_edited, is_evidence
 from kubectl_kres.reports.pod.manifest_source import Maker, find_live_manifest, find_maker
 from kubectl_kres.reports.pod.resource_view import instance_key, signature, values_of, written_pod
+from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.store.store import Store
 
 
@@ -269,7 +270,7 @@ def _build_difference(store: Store, subject: Subject, analysis: explain.Analysis
         after,
         _reasons(decision, first, before),
         decision.verdict,
-        changed or decision.verdict.allowed is not True,
+        changed or decision.verdict.allowed is not True or is_negative(decision.verdict),
         decision.advice.fixes,
         decision.unread,
         decision.certain,

@@ -75,6 +75,9 @@ __all__ = ["Analysis", "Explanation", "explain", "list_read_requests"]
 
 _NO_SINGLE_CHANGE = "no single change lets a node take it: see what each of them lacks"
 _NO_ROOM = PassingRoom()
+_IN_TWO_STEPS = (
+    "raise the quota, or apply the new template first, and the new number of replicas once its rollout is complete"
+)
 _NODES_NOT_SEEN = "which change lets a node take it is known once the nodes were read"
 #: States of reads that the server refused, or that failed.
 _REFUSED = frozenset({"denied", "failed"})
@@ -466,6 +469,8 @@ def _advice(
     admitted = _admitted_advice(analysis, facts, pods, blind=blind)
     if admitted is not None:
         return admitted
+    if is_negative(verdict):
+        return Advice(untested_remedies((_IN_TWO_STEPS,)))
     return Advice((), Note(nothing=True, suspects=tuple(suspect for suspect in suspects if not suspect.refused)))
 
 

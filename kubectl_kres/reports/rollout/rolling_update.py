@@ -110,6 +110,10 @@ class _Rollout:
         stored = store.get(subject.ref.kind, self.name, self.namespace)
         self.stored = stored if isinstance(stored, Workload) else None
         self.used, self.hard = amounts(self.policies.quotas)
+        #: The number of pods that its sets were last scaled to: a file may change it together with the template.
+        self.scaled = pods.wanted
+        if subject.raw is not None and subject.ref.kind == "Deployment" and self.stored is not None:
+            self.scaled = 1 if self.stored.spec.replicas is None else self.stored.spec.replicas
         #: The index of each way in which a pod is charged.
         self.shapes: dict[tuple[tuple[Key, int], ...], int] = {}
 
@@ -189,7 +193,7 @@ class _Rollout:
         pods: Pods = ()
         for charged, number in item.costs:
             pods = with_pod(pods, self._shape(charged), number)
-        return ReplicaSetState(template, item.wanted, pods, self.pods.wanted, self.pods.wanted + self.pods.surge)
+        return ReplicaSetState(template, item.wanted, pods, self.scaled, self.scaled + self.pods.surge)
 
     def _price_of_claims(self) -> Price | None:
         """Return the cost of the claims of one pod; None: they are refused whatever room there is."""
@@ -242,12 +246,15 @@ class _Rollout:
         newest = newest_set(self.store, self.stored) if self.stored is not None else None
         if not pairs:
             known = self._list_pod_costs((self.subject.ref.kind, self.name))
-            costs = [*known, (price, max(0, self.pods.existing - len(known)))]
+            # What a file changes, the pods that are there do not have.
+            of_file = restart and self.subject.raw is not None and self.stored is not None
+            stored_price = self._cost_of_template(self.stored, price) if of_file and self.stored else price
+            costs = [*known, (stored_price, max(0, self.pods.existing - len(known)))]
             old_pods = min(self.pods.old_pods, self.pods.existing)
             old, new = _slice(costs, 0, old_pods), _slice(costs, old_pods, self.pods.existing)
             pairs = [(None, _Set(old_pods, old))] if old else []
             if new or not old:
-                pairs.append((self.name, _Set(self.pods.wanted - (old_pods if old else 0), new)))
+                pairs.append((self.name, _Set(self.scaled - (old_pods if old else 0), new)))
         else:
             pairs = [
                 (None if newest is None or name != newest.metadata.name else self.name, item) for name, item in pairs

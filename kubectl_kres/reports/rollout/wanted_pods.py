@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
@@ -31,6 +32,9 @@ from kubectl_kres.reports.pod.last_refusal import last_refusal
 from kubectl_kres.reports.pod.pod_claims import add_charges
 from kubectl_kres.reports.pod.verdict import NeededPods, outcome_word
 from kubectl_kres.store.store import Store
+
+if TYPE_CHECKING:
+    from kubectl_kres.reports.rollout.rolling_update import RolloutResult
 
 
 def room_for(charge: QuotaCharge) -> int | None:
@@ -180,9 +184,12 @@ def count_needed_pods(
         from kubectl_kres.reports.rollout.rolling_update import rollout_in_progress
 
         rollout_result = rollout_in_progress(store, subject, analysis, pods, applied)
+    started = subject.raw is not None and pods is None and bool(missing)
+    if started:
+        rollout_result = _rollout_of_file(store, subject, analysis)
     comes = rollout_result is not None and rollout_result.complete
-    if subject.raw is not None and pods is None and missing:
-        comes = _is_replaced(store, subject, analysis)
+    if started and rollout_result is not None and not comes and all(it.allowed for it in analysis.outcomes):
+        return NeededPods(rollout_result.wanted, rollout_result.updated)
     if not missing or not all(outcome.allowed for outcome in analysis.outcomes):
         return NeededPods(missing, comes=comes)
     if analysis.made_pod is not None:
@@ -201,24 +208,23 @@ def count_needed_pods(
     return NeededPods(missing, None if comes else fits, blocked, changed, comes)
 
 
-def _is_replaced(store: Store, subject: explanation.Subject, analysis: Analysis) -> bool:
-    """Return whether a file starts a rollout of a workload with all its pods that completes as old ones make room."""
+def _rollout_of_file(store: Store, subject: explanation.Subject, analysis: Analysis) -> RolloutResult | None:
+    """Return where the rollout ends that a file starts of a workload with pods; None: there is none, or none ends."""
     stored = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     written = explanation.manifest_workload(subject)
     if not isinstance(stored, Workload) or written is None:
-        return False
+        return None
     replicas = stored.spec.replicas if written.spec.replicas is None else written.spec.replicas
     spec = structs.replace(written.spec, replicas=replicas)
     try:
         pods = pods_of(store, subject.ref.kind, structs.replace(stored, spec=spec))
     except UsageError:
-        return False
-    if pods is None or not pods.existing or pods.missing_pods or not _may_end(analysis, pods):
-        return False
+        return None
+    if pods is None or not pods.existing or pods.waiting or not _may_end(analysis, pods):
+        return None
     from kubectl_kres.reports.rollout.rolling_update import if_started
 
-    rollout_result = if_started(store, subject, analysis, pods)
-    return rollout_result is not None and rollout_result.complete
+    return if_started(store, subject, analysis, pods)
 
 
 def _may_end(analysis: Analysis, pods: Replicas) -> bool:
