@@ -128,7 +128,9 @@ def lacking_nodes(report: ChangeReport) -> list[NodesForChange]:
 def _remarks(report: ChangeReport) -> Iterator[str]:
     if report.nodes and all(item.fits is not None and not item.unplaced for item in report.nodes):
         new = sum(item.new for item in report.nodes)
-        yield f"Nodes take the {new} new pod{'s' * (new != 1)}." if new > 1 else "A node takes the new pod."
+        gaps = dict.fromkeys(gap for item in report.nodes for gap in item.not_computed)
+        seen = f" as far as seen (not computed: {', '.join(gaps)})" if gaps else ""
+        yield f"Nodes take the {new} new pods{seen}." if new > 1 else f"A node takes the new pod{seen}."
     elif any(item.fits is None for item in report.nodes):
         yield "How many new pods find a node is not known."
     if report.ends > 1:

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
+from cli.apiserver import Api, deployment
 from cli.running import Kres
 
 FILE = Path(__file__).parents[1] / "golden" / "upgrade.yaml"
@@ -130,6 +132,25 @@ def test_that_policy_is_a_change_of_the_upgrade(kres: Kres, policy: Path):
     text = " ".join(kres(f"simulate -f {policy} --offline --kube-version 1.37").out.split())
     assert "admitted then: MutatingAdmissionPolicy/jp before: drops the connection (2 workloads)" in text
     assert "a JSONPatch may set a list of Object values" in text
+
+
+@pytest.mark.parametrize(
+    ("version", "drops"),
+    [
+        ({"gitVersion": "v1.36.3"}, True),
+        ({"gitVersion": "v1.37.2", "emulationMajor": "1", "emulationMinor": "36"}, False),
+    ],
+    ids=["a program of 1.36", "one of 1.37 that emulates 1.36"],
+)
+def test_what_the_program_does_it_does_as_well_where_it_emulates(
+    kres: Kres, api: Api, version: dict[str, str], drops: bool
+):
+    api.version = version
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}, "status": {"phase": "Active"}}
+    policies = [item for item in yaml.safe_load_all(POLICY) if item["kind"] != "Pod"]
+    api.objects[:] = [*policies, space, deployment("web")]
+    out = kres("simulate -n shop --kube-version 1.37").out
+    assert ("drops the connection" in out) is drops, out
 
 
 @pytest.mark.parametrize(

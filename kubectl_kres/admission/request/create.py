@@ -92,17 +92,25 @@ def create_workload(raw: Raw, policies: Policies, server: Server) -> tuple[Outco
     refused = invalid_workload(raw, item_path, mapping(template, "spec"), pod, server)
     if refused is not None:
         return (refused,)
-    draft = draft_pod(pod, server)
+    warnings = workload_warnings(raw, server)
+    stored = {"metadata": {"name": name_of(raw)}}
+    return answer_request(stored, counting_request(raw), policies, server, warnings=warnings)
+
+
+def workload_warnings(raw: Raw, server: Server) -> list[str]:
+    """Return the warnings about a built-in kind and its template, which gets fewer defaults than a pod. Raises
+    Unparsable.
+    """
+    path, template = template_in(raw) or _without_containers(raw)
+    draft = draft_pod(decode_object(template, Pod), server)
     round_up(draft)
     seen = pod_notices(with_known_volumes(template, server), template=True)
     notices = (*pod_warnings(draft), *seen, *template_notices(template))
-    warnings = [
-        *(_prefix_warning_paths(text, item_path) for text in notices),
+    return [
+        *(_prefix_warning_paths(text, ".".join(path)) for text in notices),
         *workload_structure.workload_warnings(raw),
         *claim_warnings(raw),
     ]
-    stored = {"metadata": {"name": name_of(raw)}}
-    return answer_request(stored, counting_request(raw), policies, server, warnings=warnings)
 
 
 def _without_containers(raw: Raw) -> tuple[tuple[str, ...], Raw]:

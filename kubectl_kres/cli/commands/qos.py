@@ -60,7 +60,7 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
         return summary.plan(options, words)
     asked = words if words or options.filenames else ("pods",)
     wants = partial(needs_with_node, seen=not options.no_seen)
-    choose = partial(select_subjects, find_reads=wants)
+    choose = partial(select_subjects, find_reads=wants, changed=True)
     if _is_whole(options):
         choose = partial(choose, of_list=_nodes_of_list)
     return Query(partial(QosPage, options), asked, choose)

@@ -8,7 +8,7 @@ from functools import partial
 from msgspec import structs
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.base.versions import NEWEST, OLDEST, nearest_version, parse, version_text
+from kubectl_kres.admission.base.versions import NEWEST, OLDEST, binary, nearest_version, parse, version_text
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.run_loop import ObjectAnswer, Page, Query, RunContext, RunSummary, answer, read_yaml
 from kubectl_kres.cli.select.check_contexts import check_contexts
@@ -71,4 +71,5 @@ class UpgradePage(Page):
             text = f"the objects are now on Kubernetes {version_text(before)}, the version before"
             return structs.replace(new, version=before), (text,)
         version, assumed = nearest_version(git_version)
-        return structs.replace(new, version=version), (assumed,) if assumed else ()
+        server = structs.replace(new, version=version, binary=binary(git_version))
+        return server, (assumed,) if assumed else ()

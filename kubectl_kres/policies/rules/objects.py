@@ -58,11 +58,11 @@ def pull_policy(image: str) -> str:
 def _pod(raw_copy: Raw) -> None:
     spec = raw_copy.setdefault("spec", {})
     pod_spec(spec)
-    _host_ports(spec)
+    host_ports(spec)
     spec.setdefault("enableServiceLinks", True)
 
 
-def _host_ports(spec: Raw) -> None:
+def host_ports(spec: Raw) -> None:
     """On the host's network a port is one of the host."""
     if not spec.get("hostNetwork"):
         return
@@ -185,7 +185,6 @@ def _template(holder: Raw) -> None:
     template.setdefault("metadata", {})
     spec = template.setdefault("spec", {})
     pod_spec(spec)
-    _host_ports(spec)
 
 
 def _deployment(raw_copy: Raw) -> None:

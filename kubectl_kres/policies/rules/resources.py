@@ -20,7 +20,7 @@ from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.policies.rules.objects import template_of, with_defaults
+from kubectl_kres.policies.rules.objects import host_ports, template_of, with_defaults
 from kubectl_kres.quantity import stored_quantity
 
 #: Fields besides resources that hold a quantity; they are written in its own notation, too.
@@ -88,6 +88,10 @@ def draft_of(pod: Mapping[str, Any], server: Server) -> Draft:
     return draft_pod(decode_object(pod, Pod), server)
 
 
+#: From here on templates keep their ports as written: those of the host's network are filled in in pods.
+_PORTS_OF_PODS_ALONE = 28
+
+
 def canonical_object(raw: Mapping[str, Any], server: Server) -> Raw:
     """Return the object as the server has it once it is decoded: every default, quantities in its notation.
 
@@ -96,6 +100,8 @@ def canonical_object(raw: Mapping[str, Any], server: Server) -> Raw:
     canonical = with_defaults(decoded_copy(raw))
     if canonical.get("kind") != "Pod":
         _canonical_template(canonical)
+        if server.version[1] < _PORTS_OF_PODS_ALONE and (template := template_of(canonical)) is not None:
+            host_ports(dict(template.get("spec") or {}))
         return dict(with_known_strategy(canonical, server))
     draft = draft_of(canonical, server)
     default_pod(draft, ObjectRef("Pod", ""), None)

@@ -127,6 +127,7 @@ def _existing(explanation: Explanation) -> str:
 
 
 def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
+    from kubectl_kres.render.pod.page import own_limits_text
     from kubectl_kres.render.text.values import CELL, orders
 
     if explanation.totals:
@@ -148,6 +149,8 @@ def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
                 unlimited = " and ".join(total.unlimited)
                 text = f"the pod is not limited: {unlimited} has no {label}; the API sums what the others state"
                 yield from tone_lines("warn", wrap_text(text, width, first=indent, rest=indent))
+            if total.own_limits:
+                yield from tone_lines("warn", wrap_text(own_limits_text(total), width, first=indent, rest=indent))
         yield from _overhead(explanation)
     yield from _priority(explanation)
     if explanation.qos is not None:

@@ -157,9 +157,20 @@ def _pod_line(explanation: Explanation, width: int) -> Iterator[Line]:
         parts.append(f"QoS {explanation.qos.name}{other}{seen}{reason}")
     if parts:
         yield from labelled_lines("pod", "; ".join(parts), width)
+    for total in explanation.totals:
+        if total.own_limits:
+            yield from tone_lines("warn", wrap_text(own_limits_text(total), width, first=" " * LABEL, rest=" " * LABEL))
     if explanation.live_qos and explanation.qos is not None and explanation.live_qos != explanation.qos.name:
         kept = f"the live pod is {explanation.live_qos}: the class is kept from its creation"
         yield from tone_lines("warn", wrap_text(kept, width, first=" " * LABEL, rest=" " * LABEL))
+
+
+def own_limits_text(total: Total) -> str:
+    """Return that containers cannot all reach their own limits within the pod's."""
+    return (
+        f"the containers' own {total.resource} limits add up to {total.own_limits}: within the pod's {total.value} not "
+        "all of them can be reached at once"
+    )
 
 
 def _pairs(totals: Sequence[Total]) -> Iterator[str]:

@@ -217,6 +217,7 @@ class _Placing:
             stalls=stalls,
             first=first.report if lacks else None,
             autoscaler=self.autoscaler if lacks else "",
+            not_computed=new.gaps,
         )
 
     def _check(self, created: CreatedPods, new: NewPod, missing: Sequence[str]) -> CheckedPod:

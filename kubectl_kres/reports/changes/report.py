@@ -155,6 +155,7 @@ class NodesForChange(Record, frozen=True):
     named before; absent: not known. ``at_least``: counting ended there. ``rollout``: they replace pods of an older
     template. ``stalls``: no pod of it comes, since no old one may end first. ``first``: what nodes say of the first
     that finds none; absent where all do. ``autoscaler``: who made nodes, as labels of theirs say, and may add some.
+    ``not_computed``: what else decides about a node for its pods and is known only once they exist.
     """
 
     subject: ObjectRef
@@ -166,6 +167,7 @@ class NodesForChange(Record, frozen=True):
     stalls: bool = False
     first: NodeReport | None = None
     autoscaler: str = ""
+    not_computed: tuple[str, ...] = ()
 
     @property
     def unplaced(self) -> int:

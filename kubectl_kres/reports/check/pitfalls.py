@@ -6,6 +6,7 @@
 - KRES404: a limit of the pod that its containers cannot reach.
 - KRES405: an init container that decides what the pod is charged.
 - KRES406: an amount of memory that is no whole number of bytes.
+- KRES408: a limit of the pod below what its containers may use by their own.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.check.context import CheckContext, Rule
 from kubectl_kres.reports.check.finding import Diagnostic
+from kubectl_kres.reports.pod.values import totals
 
 
 def find_no_memory_limit(context: CheckContext) -> Iterator[Diagnostic]:
@@ -196,6 +198,30 @@ FRACTIONAL_BYTES = Rule(
 )
 
 
+def find_shared_limit(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield the pod-level limits below the sum of the containers' own."""
+    for evaluated in context.evaluated_workloads:
+        draft = evaluated.draft
+        if draft is None or draft.pod is None:
+            continue
+        for total in totals(draft):
+            if total.own_limits:
+                values = {"limit": total.value, "resource": total.resource, "total": total.own_limits}
+                yield Diagnostic(evaluated.ref, values, evaluated.path_of(draft.pod.path_of("limits", total.resource)))
+
+
+SHARED_LIMIT = Rule(
+    code="KRES408",
+    title="a pod limit below those of its containers",
+    severity="note",
+    reason="A container may be killed for memory, or held back, below its own limit, since its neighbours have used up "
+    "the pod's.",
+    remedy="Raise spec.resources.limits to the sum, or keep it if the containers do not peak at once.",
+    message="the containers' own {resource} limits add up to {total}, the pod may use {limit}",
+    find=find_shared_limit,
+)
+
+
 RULES = (
     NO_MEMORY_LIMIT,
     WEAKER_QOS,
@@ -203,4 +229,5 @@ RULES = (
     UNREACHABLE_LIMIT,
     INIT_DOMINATES,
     FRACTIONAL_BYTES,
+    SHARED_LIMIT,
 )

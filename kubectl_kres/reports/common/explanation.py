@@ -88,7 +88,7 @@ class Total(Record, frozen=True):
     """The pod's effective figure of one resource; ``derivation`` says how it came about.
 
     ``unlimited``: the containers that have no such limit beside those that do: the API sums what is stated, and the pod
-    is not limited.
+    is not limited. ``own_limits``: what containers may use by limits of their own, where the pod's is below that.
     """
 
     side: str
@@ -96,6 +96,7 @@ class Total(Record, frozen=True):
     value: str
     derivation: Derive
     unlimited: tuple[str, ...] = ()
+    own_limits: str = ""
 
 
 class QuotaCost(Record, frozen=True):

@@ -101,6 +101,7 @@ def analysis_of(store: Store, subject: Subject, options: EvaluationOptions, *, j
         return as_update(analysis, subject.raw, stored)
     from kubectl_kres.reports.pod import preflight
 
+    analysis = preflight.with_workload_warnings(subject, options, analysis)
     evaluated = preflight.check_file(store, subject, options, analysis)
     return (
         apply_admitters(store, subject, options, evaluated, "workload")

@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import structs
 
+from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, StatusCause, forbidden_object, unparsable
 from kubectl_kres.admission.decoding import strict_refusal, unknown_fields, version_of
 from kubectl_kres.model.kinds import BY_KIND, is_known
@@ -112,12 +113,35 @@ def nearest_kind(kind: str, version: str) -> str:
     return f"write a kind that the server has (kubectl api-resources lists them){defined}"
 
 
+#: How the warning of Pod Security begins, which is given to a workload and to each of its pods.
+_POD_SECURITY_WARNS = "would violate PodSecurity "
 UNCHECKED = Assumption(
     "request",
     "file/unchecked",
     "time zones, addresses of Services, options for Windows and volumes of drivers in the file are valid; all else "
     "is checked as the API server checks it",
 )
+
+
+def with_workload_warnings(subject: Subject, options: EvaluationOptions, analysis: Analysis) -> Analysis:
+    """Return the analysis with the warnings about the file's workload in place of those about its pod, which only the
+    controller gets.
+    """
+    if subject.ref.kind not in WORKLOADS or any(outcome.code == 400 for outcome in analysis.outcomes):
+        return analysis
+    from kubectl_kres.admission.base.draft import pod_warnings
+    from kubectl_kres.admission.request.create import workload_warnings
+
+    try:
+        own = workload_warnings(subject.raw or {}, options.server)
+    except Unparsable:
+        return analysis
+    outcomes = []
+    for outcome in analysis.outcomes:
+        of_pod = set(pod_warnings(outcome.draft)) if outcome.draft is not None else set()
+        kept = (text for text in outcome.warnings if text not in of_pod and not text.startswith(_POD_SECURITY_WARNS))
+        outcomes.append(structs.replace(outcome, warnings=tuple(sorted({*own, *kept}))))
+    return structs.replace(analysis, outcomes=tuple(outcomes))
 
 
 def check_file(store: Store, subject: Subject, options: EvaluationOptions, analysis: Analysis) -> Analysis:

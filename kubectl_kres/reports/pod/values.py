@@ -9,7 +9,7 @@ from typing import Any
 
 from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot
 from kubectl_kres.admission.base.outcome import Outcome
-from kubectl_kres.admission.pod.aggregate import both_sums, explain_total, sum_pod
+from kubectl_kres.admission.pod.aggregate import both_sums, explain_total, sum_containers, sum_pod
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.objects import ManagedFields, ManagedMetadata, Raw
 from kubectl_kres.model.pod import Container as PodContainer
@@ -289,7 +289,14 @@ def totals(draft: Draft) -> Iterator[Total]:
             if name in sums[side]:
                 value = sums[side][name]
                 derived = explain_total(draft, side, name, value, parts[side])
-                yield Total(side, name, str(value), derived, _open(draft, side, name))
+                yield Total(side, name, str(value), derived, _open(draft, side, name), _own_limits(draft, side, name))
+
+
+def _own_limits(draft: Draft, side: Side, resource: str) -> str:
+    """Return what the containers' own limits add up to, where the pod's own is below that; else empty."""
+    limit = draft.pod.limits.get(resource) if draft.pod is not None and side == "limits" else None
+    total = sum_containers(draft.running_slots(), (), side).get(resource) if limit is not None else None
+    return str(total) if total is not None and limit is not None and total > limit else ""
 
 
 def _open(draft: Draft, side: Side, resource: str) -> tuple[str, ...]:
