@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import structs
 
-from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.admission.base.draft import Unparsable, pod_warnings
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, StatusCause, forbidden_object, unparsable
 from kubectl_kres.admission.decoding import strict_refusal, unknown_fields, version_of
 from kubectl_kres.model.kinds import BY_KIND, is_known
@@ -129,7 +129,6 @@ def with_workload_warnings(subject: Subject, options: EvaluationOptions, analysi
     """
     if subject.ref.kind not in WORKLOADS or any(outcome.code == 400 for outcome in analysis.outcomes):
         return analysis
-    from kubectl_kres.admission.base.draft import pod_warnings
     from kubectl_kres.admission.request.create import workload_warnings
 
     try:
