@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -37,6 +38,7 @@ from kubectl_kres.reports.common.system import Severity, kinds_of
 from kubectl_kres.reports.explain.all_states import PodStates, all_states, states_in_store
 from kubectl_kres.reports.namespace.explain_policy import effective_limits
 from kubectl_kres.reports.pod.events import refusal_start_text
+from kubectl_kres.reports.pod.needs import refusing_quota_needs
 from kubectl_kres.reports.pod.verdict import outcome_word
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
@@ -490,6 +492,22 @@ def overview(
 
 #: What keeps a number of pods and is no part of something that does.
 _COUNTED_ELSEWHERE = tuple(kind for kind in SCALED if WORKLOADS[kind].revision is not None)
+
+
+#: Namespaces whose pods are counted again.
+_RECOUNTED = 5
+
+
+def recount_needs(store: Store, namespace: str) -> tuple[ReadRequest, ...]:
+    """Return the reads of the pods that tell whether a quota which refused some counts more than there is."""
+    reads = (
+        read
+        for subject in subjects_of(store, namespace)
+        if isinstance(workload := store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace), Workload)
+        for read in refusing_quota_needs(store, subject.ref.kind, workload)
+        if read.kind == "Pod"
+    )
+    return tuple(islice(dict.fromkeys(reads), _RECOUNTED))
 
 
 def elsewhere_needs() -> tuple[ReadRequest, ...]:

@@ -193,6 +193,8 @@ class ExplainPage(Page):
         """``after_change``: the files are a change, and the named objects are explained as they are after it."""
         super().__init__(options)
         self._after_change = after_change
+        #: Of a list the first object that is refused, or that waits or fails.
+        self._worth_asking: Subject | None = None
 
     def run(
         self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
@@ -310,6 +312,8 @@ class ExplainPage(Page):
         explainers: dict[type[Explainer], Explainer] = batch.cache.explainers
         own_explainer = explainers.get(explainer) or explainers.setdefault(explainer, explainer(self))
         for answer, verdict in own_explainer.reports(batch, subject, run_summary):
+            if self._worth_asking is None and subject.raw is None and verdict is not None and is_negative(verdict):
+                self._worth_asking = subject
             yield answer if verdict is None else answer._replace(note=_line_note(verdict_word(verdict)[0]))
 
     def _row(self, subject: Subject, report: Any, row: Callable[[], object_list.Row], word: str) -> ObjectAnswer:
@@ -330,6 +334,8 @@ class ExplainPage(Page):
         if self._brief(many=batch.many):
             outline = self._outline(batch, subject)
             row = partial(self._outline_row, batch.cache, outline)
+            if self._worth_asking is None and subject.raw is None and _is_stuck(outline):
+                self._worth_asking = subject
             return outline, self._row(subject, outline, row, verdict_word(outline.verdict)[0])
         options = self.options
         if options.output in DOCUMENTS:
@@ -452,6 +458,8 @@ class ExplainPage(Page):
         shown = [note for note in notes if isinstance(note, _Note)]
         if any(note.in_line for note in shown):
             yield render.count_line([note.word for note in shown if note.word])
+            if self._worth_asking is not None:
+                yield from render.fix_question_lines(self._explain_command(self._worth_asking), color=self.color)
         for combined in notes:
             if isinstance(combined, _Note) or self.options.output not in {"text", "wide"}:
                 continue
@@ -462,6 +470,12 @@ class ExplainPage(Page):
         if run_summary.kinds_left_out and self._shows_whole_object:
             yield from [""] * bool(shown and not shown[-1].ends_empty)
             yield from render.left_out_lines(run_summary.kinds_left_out, color=self.color, width=self.width)
+
+
+def _is_stuck(outline: Outline) -> bool:
+    """Return whether there may be a fix for an object of a list, which is looked for where it is asked about alone."""
+    state = outline.run_state
+    return is_negative(outline.verdict) or (state is not None and state.state in {"waits", "fails"})
 
 
 def _repeats_refusals(combined: CombinedAnswer, refusals: Sequence[str]) -> bool:

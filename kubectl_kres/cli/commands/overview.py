@@ -32,7 +32,14 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.render import overview as render
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.all_states import PodStates
-from kubectl_kres.reports.overview import Overview, elsewhere, elsewhere_needs, overview, overview_needs
+from kubectl_kres.reports.overview import (
+    Overview,
+    elsewhere,
+    elsewhere_needs,
+    overview,
+    overview_needs,
+    recount_needs,
+)
 from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.reports.pod.scheduling_needs import list_node_needs
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums, SumCollector
@@ -79,6 +86,7 @@ class OverviewPage(run_loop.Page):
             # Only now: of pods that are read page by page none stays.
             complete(source, subjects_of(source.store, space), list_read_requests, scope=space, listed=True)
             fill_all(source, partial(_node_needs, source.store, states))
+            source.fill(recount_needs(source.store, space))
             result = overview(source.store, space, evaluation_options, sums, states)
             if space and not result.problems and not (source.store.origin.kind == "cluster" and options.namespaces):
                 # Whoever names no namespace has not chosen to look at this one alone.

@@ -14,6 +14,7 @@ from kubectl_kres.render.text.line import (
     Line,
     aligned_lines,
     clip_text,
+    command_lines,
     draw,
     pad_text,
     size,
@@ -86,6 +87,12 @@ def count_line(words: Sequence[str]) -> str:
     shown = [f"{words.count(word)} {word}" for word in _COUNTED if word in words]
     number = f"{len(words)} object{'s' * (len(words) != 1)}"
     return f"{number}: {', '.join(shown)}" if words else "no objects"
+
+
+def fix_question_lines(command: str, *, color: bool = False) -> Iterator[str]:
+    """Yield what to ask next where something in a list is stuck."""
+    for line in command_lines("next", "what to change", (command,), 80):
+        yield draw(line, color=color)
 
 
 def left_out_lines(kinds: Sequence[str], *, color: bool = False, width: int = 80) -> Iterator[str]:

@@ -20,6 +20,7 @@ from kubectl_kres.reports.common.remedy import (
     Scale,
     SetBound,
     SetConfig,
+    SetField,
     SetValue,
 )
 from kubectl_kres.store.store import Origin
@@ -77,6 +78,8 @@ def _lines(origin: Origin, edits: Sequence[Edit]) -> Iterator[str]:
         yield _raise_quota_command(origin, ref, raised)
     for ref, changes in bounds.items():
         yield patch_command(origin, ref, changes, "json")
+    for ref, fields in _fields_by_object(edits).items():
+        yield patch_command(origin, ref, fields, "merge")
     for ref, values in templates.items():
         yield patch_command(origin, ref, _template(values), "strategic")
     for edit in edits:
@@ -85,6 +88,19 @@ def _lines(origin: Origin, edits: Sequence[Edit]) -> Iterator[str]:
     yield from (_scale_command(origin, edit) for edit in edits if isinstance(edit, Scale))
     yield from (delete_command(origin, edit.object) for edit in edits if isinstance(edit, DeleteObject))
     yield from (_configuration_command(origin, edit) for edit in edits if isinstance(edit, SetConfig))
+
+
+def _fields_by_object(edits: Sequence[Edit]) -> dict[ObjectRef, dict[str, Any]]:
+    """Return the patch of each object of which fields are set; what is a number is written as one."""
+    patches: dict[ObjectRef, dict[str, Any]] = {}
+    for edit in edits:
+        if isinstance(edit, SetField):
+            node = patches.setdefault(edit.object, {})
+            *steps, last = map(str, FieldPath.parse(edit.field).steps)
+            for step in steps:
+                node = node.setdefault(step, {})
+            node[last] = int(edit.to) if edit.to.isdecimal() else edit.to
+    return patches
 
 
 def delete_command(origin: Origin, ref: ObjectRef) -> str:

@@ -7,7 +7,7 @@ pods. A remedy that does not get all wanted pods admitted is reported with the r
 # ruff: noqa: PLC0415 - few quotas count objects, and few claims are refused
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -35,6 +35,7 @@ from kubectl_kres.reports.common.remedy import (
     Remedy,
     Scale,
     SetBound,
+    SetField,
     SetValue,
 )
 from kubectl_kres.reports.remedies import words
@@ -55,7 +56,7 @@ _OF_CLAIMS = frozenset({"limitrange/min", "limitrange/max"})
 #: The bounds of a HorizontalPodAutoscaler.
 _LEAST_REPLICAS, _MOST_REPLICAS = "spec.minReplicas", "spec.maxReplicas"
 #: The order in which the edits of objects are named, before and behind the values of the template.
-_BEFORE, _BEHIND = (RaiseQuota, SetBound, EditClaim), (Scale, DeleteObject)
+_BEFORE, _BEHIND = (RaiseQuota, SetBound, EditClaim), (SetField, Scale, DeleteObject)
 
 
 class PodTrial(Struct, frozen=True, dict=True):
@@ -230,6 +231,7 @@ class PodSearch(RemedySearch[PodTrial]):
         if self.counted:
             return
         fits = [state for state in fits if self.trial(state).missing_room.hard]
+        yield from self._old_pods_first(fits)
         for state in fits:
             lower = self.find(state, self._fit_values)
             if lower is not None and not self._starves(state, lower):
@@ -302,6 +304,17 @@ class PodSearch(RemedySearch[PodTrial]):
         bounds[_MOST_REPLICAS] = Scale(autoscaler, _MOST_REPLICAS, count, scaler.spec.max_replicas)
         yield {**state, **bounds}
 
+    def _old_pods_first(self, states: Iterable[State]) -> Iterator[State]:
+        """Yield that old pods go before new ones come, where a rollout lacks the room for one pod more."""
+        replicas = self.owned_pods.replicas
+        if self.subject.ref.kind != "Deployment" or replicas is None or replicas.strategy != "RollingUpdate":
+            return
+        if replicas.unavailable or not any(pods.pods and not pods.newest for pods in self.owned_pods.existing):
+            return
+        ref = self.subject.ref
+        first = {field: SetField(ref, field, to) for field, to in words.OLD_PODS_FIRST.items()}
+        yield from ({**state, **first} for state in states)
+
     def _replicas_field(self) -> str | None:
         """Return the field that holds the number of pods; None if it is not lowered."""
         workload = WORKLOADS.get(self.subject.ref.kind)
@@ -338,6 +351,10 @@ class PodSearch(RemedySearch[PodTrial]):
             for missing in owned_pods.claims
         )
         owned_pods, freed = structs.replace(owned_pods, claims=claims), dict[str, int]()
+        if owned_pods.replicas is not None and words.OLD_PODS_FIRST.keys() <= state.keys():
+            owned_pods = structs.replace(
+                owned_pods, replicas=structs.replace(owned_pods.replicas, surge=0, unavailable=1)
+            )
         scales = [to for to in state.values() if isinstance(to, Scale)]
         for scale in scales:
             if scale.field in {field, _MOST_REPLICAS}:

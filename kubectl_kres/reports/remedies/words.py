@@ -40,14 +40,25 @@ def sentence(edits: Sequence[Edit]) -> str:
     others_of = [owner for owner in owners if not isinstance(owner, RaiseQuota)]
     deleted = [edit for edit in others if isinstance(edit, DeleteObject)]
     others = [edit for edit in others if not isinstance(edit, DeleteObject)]
+    first = [edit for edit in others if edit.field in OLD_PODS_FIRST]
+    others = [edit for edit in others if edit not in first]
     parts = [
         *_deletion_texts(deleted),
         *_raise_texts(raised),
         *map(_owner, others_of),
         *_values(values),
+        *((OLD_FIRST_TEXT,) if first else ()),
         *map(_format_edit, others),
     ]
     return _merge_unknown_remarks(join_words(parts))
+
+
+#: What lets old pods of a rollout go before new ones come.
+OLD_PODS_FIRST: Mapping[str, str] = {
+    "spec.strategy.rollingUpdate.maxSurge": "0",
+    "spec.strategy.rollingUpdate.maxUnavailable": "1",
+}
+OLD_FIRST_TEXT = "let old pods go before new ones come (maxSurge 0, maxUnavailable 1)"
 
 
 def _merge_unknown_remarks(text: str) -> str:

@@ -18,6 +18,7 @@ from kubectl_kres.reports.remedies.commands import (
     unchangeable,
 )
 from kubectl_kres.reports.remedies.room import starves
+from kubectl_kres.reports.remedies.words import OLD_FIRST_TEXT
 from kubectl_kres.reports.scheduling.lowered_requests import LoweredPod, LoweredValue, lower_requests
 from kubectl_kres.reports.scheduling.node_changes import (
     NodeChange,
@@ -457,7 +458,7 @@ def _format_change(remedy: NodeRemedy) -> str:
         case "replace-pod":
             return f"delete pod {remedy.about}, which is of an older template: no change of the template reaches it"
         case "no-surge":
-            return f"let old pods go before new ones come (maxSurge 0, maxUnavailable 1): {remedy.about} holds the room"
+            return f"{OLD_FIRST_TEXT}: {remedy.about} holds the room"
         case "cap-request":
             return remedy.about
         case "wait-for-end":
