@@ -193,7 +193,7 @@ class ExplainPage(Page):
         """``after_change``: the files are a change, and the named objects are explained as they are after it."""
         super().__init__(options)
         self._after_change = after_change
-        #: Of a list the first object that is refused, or that waits or fails.
+        #: Of a list the first object that is refused, finds no node or fails.
         self._worth_asking: Subject | None = None
 
     def run(
@@ -475,7 +475,7 @@ class ExplainPage(Page):
 def _is_stuck(outline: Outline) -> bool:
     """Return whether there may be a fix for an object of a list, which is looked for where it is asked about alone."""
     state = outline.run_state
-    return is_negative(outline.verdict) or (state is not None and state.state in {"waits", "fails"})
+    return is_negative(outline.verdict) or (state is not None and (state.state == "fails" or state.reason == "NoNode"))
 
 
 def _repeats_refusals(combined: CombinedAnswer, refusals: Sequence[str]) -> bool:
