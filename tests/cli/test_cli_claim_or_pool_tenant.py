@@ -64,3 +64,9 @@ def test_all_pools_get_a_line(kres: Kres, tenant: Any):
     assert (code, err) == (0, "unread  resourcepools, namespaces (no permission)\n")
     line = "NAME OUTCOME WHY green not seen as your namespaces show it: 2 of their claims allocated, 1 waits"
     assert " ".join(out.split()) == line
+
+
+def test_the_page_of_a_claim_leads_to_what_its_namespace_shows_of_the_pool(kres: Kres, tenant: Any):
+    out = kres("claims late -n solar-prod").out
+    (command,) = (line.strip() for line in out.splitlines() if line.strip().startswith("kubectl kres pools"))
+    assert kres(command.removeprefix("kubectl kres ")).out.startswith("pool green, as your namespaces show it")

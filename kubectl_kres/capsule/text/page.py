@@ -134,7 +134,10 @@ def _way_lines(report: ClaimReport, source: str, width: int) -> Iterator[Line]:
     pool = report.pool or report.wanted_pool
     # Of a claim whose pool does not exist no amounts are known.
     if pool and (report.amounts or report.state != "failed"):
-        command = f"kubectl kres pools {pool} {source}".strip()
+        # Who may not read pools is told what the claims and quotas of a namespace show of one.
+        hidden = any(failed_read.kind == "ResourcePool" for failed_read in report.unread)
+        space = f"-n {report.subject.namespace}" if hidden else ""
+        command = " ".join(filter(None, ("kubectl kres pools", pool, space, source)))
         yield from command_lines("next", "who holds the pool", [command], width)
     yield from amounts_table(report.amounts[:_RESOURCES], width)
     yield [("", "")]

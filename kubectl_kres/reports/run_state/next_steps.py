@@ -64,7 +64,9 @@ def _image(state: RunState, namespace: str) -> str:
 
 def _raise_memory_step(state: RunState, namespace: str) -> str:
     del namespace
-    return f"raise its memory limit, or make the program use less: {state.detail}"
+    whose = f" of container {state.container}" if state.container else ""
+    above = f" above {state.memory_limit}" if state.memory_limit else ""
+    return f"raise the memory limit{whose}{above}, or make the program use less"
 
 
 def _resize_step(state: RunState, namespace: str) -> str:
@@ -81,7 +83,7 @@ def _crash(state: RunState, namespace: str) -> str:
     logs = f"kubectl logs {state.pod} -n {namespace} {which}"
     if state.memory_limit:
         return f"raise its memory limit above {state.memory_limit}, if that killed it; {logs} shows what it did last"
-    return f"{logs} says why: {state.detail}"
+    return f"{logs} says why"
 
 
 def _not_ready(state: RunState, namespace: str) -> str:
