@@ -101,20 +101,3 @@ def test_versions(text, version):
     assert version_of(text) == version
     old = [one.code for one in config(info=text).assumed]
     assert old == (["tekton/too-old"] if version == (0, 39, 0) else [])
-
-
-@pytest.mark.parametrize(
-    ("text", "changes"),
-    [
-        ("v0.40.0", 5),
-        ("v0.56.0", 3),
-        ("v0.62.9", 2),
-        ("v0.67.1", 1),
-        ("v0.68.0", 0),
-        ("v1.13.0", 0),
-    ],
-)
-def test_versions_that_did_some_things_otherwise(text, changes):
-    said = [one.text for one in config(info=text).assumed if one.code == "tekton/older"]
-    assert [one.count("; ") + 1 for one in said] == [changes] * bool(changes)
-    assert all(one.startswith(f"Tekton {text[1:]}: today's rules are shown") for one in said)

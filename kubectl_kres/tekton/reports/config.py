@@ -75,9 +75,20 @@ def configuration(store: Store, options: EvaluationOptions) -> TektonConfig:
     return parse_config(
         config_maps[tekton_config.DEFAULTS],
         config_maps[tekton_config.FLAGS],
-        config_maps[tekton_config.INFO],
+        config_maps[tekton_config.INFO] or _labelled_info(store),
         options.read_yaml,
     )
+
+
+#: The label of a release on what it installs.
+_RELEASE = "pipeline.tekton.dev/release"
+
+
+def _labelled_info(store: Store) -> tekton_config.ConfigMap | None:
+    """Return what the definition of TaskRuns says of the version; None: it was not read, or has no such label."""
+    definition = store.get("CustomResourceDefinition", tekton_config.DEFINITION)
+    release = (definition.metadata.labels or {}).get(_RELEASE, "") if definition is not None else ""
+    return tekton_config.ConfigMap(data=tekton_config.ConfigMapData(version=release)) if release else None
 
 
 def config_map(store: Store, name: str) -> tekton_config.ConfigMap | None:

@@ -206,7 +206,7 @@ class _RefusedRunSearch(RunSearch):
         state them.
         """
         run, flags = self.case.run.spec, self.case.world.config.flags
-        if flags.api_fields == "stable" or any(
+        if not flags.takes_task_level or any(
             step_spec.compute_resources is not None for step_spec in run.step_specs or ()
         ):
             return None

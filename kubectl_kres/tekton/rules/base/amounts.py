@@ -31,6 +31,8 @@ def read(values: Mapping[str, Any] | None) -> dict[str, Quantity] | None:
 def share(quantity: Quantity, name: str, number: int) -> Quantity:
     """Return the part of one step among ``number``, in the notation of the whole; what is left over is lost.
 
+    ``name`` empty: whatever it is, it is divided into thousandths.
+
     Source: tasklevel.go computeAverageRequests, transformer.go getDefaultStepContainerRequest.
     """
     if name in WHOLE:

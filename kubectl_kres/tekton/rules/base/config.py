@@ -33,55 +33,93 @@ NEWEST: TektonVersion = (1, 16, 0)
 
 #: Changes that the rules here follow, each by the version of the controller.
 Rule = Literal[
-    "security-context-flag", "affinity-flag", "claims-retried", "runs-held", "built-in-values",
-    "security-context-default",
+    "api-fields-default", "security-context-flag", "coschedule-flag", "task-level-beta", "config-defaults",
+    "step-specs-beta", "native-sidecars", "defaults-before-limits", "whole-bytes", "affinity-flag", "claims-retried",
+    "runs-held", "built-in-values", "security-context-default",
 ]  # fmt: skip
 
 
 class TektonChange(Struct, frozen=True):
     """``since``: the first version with it; ``until``: the first one without it again; None: it is still there.
 
-    ``rule``: its name where the rules follow it, so that nothing is left to remark. ``before``: what older versions do,
-    of a change that the rules do not follow.
+    ``rule``: its name, by which the rules follow it. ``text``: what it is, and ``before`` what older versions do, each
+    for a sentence. ``lines``: the patches that brought it to older lines, which are kept for long.
     """
 
     since: TektonVersion
-    rule: Rule | None = None
+    rule: Rule
+    text: str
     before: str = ""
     until: TektonVersion | None = None
+    lines: tuple[TektonVersion, ...] = ()
+
+    def holds_for(self, version: TektonVersion) -> bool:
+        """Return whether a version has the change."""
+        if version >= self.since:
+            return self.until is None or version < self.until
+        return any(version[:2] == patch[:2] and version >= patch for patch in self.lines)
 
 
 #: In the order of versions. Source: the history of tektoncd/pipeline, first tag that contains each change.
 CHANGES: tuple[TektonChange, ...] = (
-    # apis/config/feature_flags.go, commit 0927ff1de.
-    TektonChange((0, 49, 0), "security-context-flag"),
-    TektonChange((0, 53, 0), before="resources of a whole Task need enable-api-fields alpha"),
-    TektonChange((0, 56, 0), before="config-defaults gives containers nothing"),
+    # apis/config/feature_flags.go DefaultEnableAPIFields.
+    TektonChange((0, 49, 0), "api-fields-default", "enable-api-fields is beta unless set", "it is stable unless set"),
+    # The same, commit 0927ff1de.
+    TektonChange((0, 49, 0), "security-context-flag", "flag set-security-context", "there is no such flag"),
+    # internal/affinityassistant/affinityassistant_types.go.
+    TektonChange((0, 50, 0), "coschedule-flag", "flag coschedule", "disable-affinity-assistant alone decides"),
+    # apis/pipeline/v1/taskrun_validation.go.
     TektonChange(
-        (0, 62, 0),
-        before="values for single steps and sidecars need enable-api-fields alpha, sidecars are never init containers",
+        (0, 53, 0), "task-level-beta", "computeResources of a run are beta", "they need enable-api-fields alpha"
     ),
-    TektonChange((0, 63, 0), before="config-defaults comes after the LimitRange"),
-    TektonChange((0, 68, 0), before="resources of a whole Task are divided into thousandths of a byte"),
+    # apis/config/default.go.
+    TektonChange((0, 56, 0), "config-defaults", "key default-container-resource-requirements", "there is no such key"),
+    # apis/pipeline/v1/taskrun_validation.go.
+    TektonChange(
+        (0, 62, 0), "step-specs-beta", "stepSpecs and sidecarSpecs are beta", "they need enable-api-fields alpha"
+    ),
+    # pkg/pod/pod.go.
+    TektonChange((0, 62, 0), "native-sidecars", "flag enable-kubernetes-sidecar", "sidecars are never init containers"),
+    # pkg/pod/pod.go updateResourceRequirements, which is a transformer from then on.
+    TektonChange(
+        (0, 63, 0),
+        "defaults-before-limits",
+        "config-defaults come before the LimitRange",
+        "they come after it",
+        lines=((0, 62, 3),),
+    ),
+    # internal/computeresources/tasklevel/tasklevel.go.
+    TektonChange(
+        (0, 68, 0), "whole-bytes", "memory of a whole Task is divided into bytes", "into thousandths of a byte"
+    ),
     # config/feature_flags.go: disable-affinity-assistant is not read any more.
-    TektonChange((1, 0, 0), "affinity-flag"),
+    TektonChange(
+        (1, 0, 0), "affinity-flag", "disable-affinity-assistant is gone", "without it coschedule decides nothing"
+    ),
     # reconciler/volumeclaim/pvchandler.go isRetryableError.
-    TektonChange((1, 4, 0), "claims-retried"),
+    TektonChange(
+        (1, 4, 0),
+        "claims-retried",
+        "a claim that a quota refuses is tried again",
+        "it ends the run",
+        lines=((1, 3, 2),),
+    ),
     # apis/pipeline/v1/taskrun_types.go TaskRunSpecStatusPending.
-    TektonChange((1, 11, 0), "runs-held"),
+    TektonChange((1, 11, 0), "runs-held", "a TaskRun can be held back", "the webhook refuses that"),
     # pkg/pod/pod.go: requests and limits of the containers that Tekton adds.
-    TektonChange((1, 13, 0), "built-in-values", until=(1, 13, 1)),
+    TektonChange(
+        (1, 13, 0), "built-in-values", "added containers have requests and limits of their own", until=(1, 13, 1)
+    ),
     # apis/config/feature_flags.go DefaultSetSecurityContext.
-    TektonChange((1, 16, 0), "security-context-default"),
+    TektonChange((1, 16, 0), "security-context-default", "set-security-context is on unless set", "it is off"),
 )
 
-_BY_RULE = {change.rule: change for change in CHANGES if change.rule is not None}
+_BY_RULE = {change.rule: change for change in CHANGES}
 
 
 def has_change(rule: Rule, version: TektonVersion | None) -> bool:
     """Return whether the version has the change. One that is not known is taken as that the rules are checked with."""
-    change, own_version = _BY_RULE[rule], version or CHECKED
-    return change.since <= own_version and (change.until is None or own_version < change.until)
+    return _BY_RULE[rule].holds_for(version or CHECKED)
 
 
 def version_of(text: str) -> TektonVersion | None:
@@ -91,20 +129,22 @@ def version_of(text: str) -> TektonVersion | None:
 
 
 def version_remarks(version: TektonVersion | None) -> Iterator[Assumption]:
-    """Yield what the version does otherwise, as far as that is known; the answers are those of today's rules."""
+    """Yield that a version is older or newer than those whose rules are known, with what may differ."""
     if version is None:
         return
     name = ".".join(map(str, version))
     if version < OLDEST:
         yield Assumption(
-            "", "tekton/too-old", f"Tekton {name} is older than 0.40: the rules of 0.40 and later are shown"
+            "",
+            "tekton/too-old",
+            f"Tekton {name} is older than 0.40: the rules of 0.40 are used; what older ones do otherwise is not known",
         )
-    elif changes := [change.before for change in CHANGES if change.before and version < change.since]:
-        text = f"Tekton {name}: today's rules are shown, not those of then ({'; '.join(changes)})"
-        yield Assumption("", "tekton/older", text)
     elif version[:2] > NEWEST[:2]:
         newest = ".".join(map(str, NEWEST[:2]))
-        text = f"Tekton {name} is newer than {newest}, the last one whose changes are known here: its rules may differ"
+        text = (
+            f"Tekton {name} is newer than {newest}, the last one whose changes are known here: the rules of {newest} "
+            "are used; flags, defaults and reasons may differ"
+        )
         yield Assumption("", "tekton/newer", text)
 
 
@@ -119,7 +159,8 @@ Entries = Mapping[str, ResourceRequirements]
 class Flags(Struct, frozen=True):
     """The feature flags that pods depend on, with the defaults that are shipped.
 
-    ``held_task_runs``: no flag, but whether the version knows TaskRuns that are held back.
+    No flags, but what the version makes of fields: ``held_task_runs``: whether it knows TaskRuns that are held back;
+    ``alpha_steps``, ``alpha_tasks``: whether resources for single steps, and for whole Tasks, are alpha features.
     """
 
     api_fields: str = "beta"
@@ -136,6 +177,13 @@ class Flags(Struct, frozen=True):
     injected_sidecars: bool = True
     await_sidecars: bool = True
     held_task_runs: bool = True
+    alpha_steps: bool = False
+    alpha_tasks: bool = False
+
+    @property
+    def takes_task_level(self) -> bool:
+        """Return whether a run may state resources for a whole Task."""
+        return self.api_fields in ({"alpha"} if self.alpha_tasks else {"alpha", "beta"})
 
 
 class TektonConfig(Struct, frozen=True):
@@ -192,6 +240,9 @@ def parse_config(
             remark = f"{key} of {DEFAULTS} cannot be read ({text}): assumed empty"
             remarks.append(Assumption("", "tekton/config-unreadable", remark))
     version = None if info is None else version_of(info.data.version)
+    if entries and not has_change("config-defaults", version):
+        remarks.append(Assumption("", "tekton/older", _unread_key(version)))
+        entries = {}
     remarks += version_remarks(version)
     namespace = next(
         (config_map.metadata.namespace for config_map in (defaults, flags, info) if config_map is not None), NAMESPACE
@@ -215,6 +266,11 @@ def parse_config(
         version is None and not stated,
         data.default_service_account,
     )
+
+
+def _unread_key(version: TektonVersion | None) -> str:
+    since = ".".join(map(str, _BY_RULE["config-defaults"].since[:2]))
+    return f"Tekton {'.'.join(map(str, version or ()))} does not read {KEY} of {DEFAULTS}, which came with {since}"
 
 
 def kept_by_operator(metadata: Metadata) -> bool:
@@ -306,6 +362,8 @@ def flags_of(provenance: Provenance | None, otherwise: Flags) -> Flags:
         injected_sidecars=bool(by_name.get("runninginenvwithinjectedsidecars", False)),
         await_sidecars=bool(by_name.get("awaitsidecarreadiness", False)),
         held_task_runs=otherwise.held_task_runs,
+        alpha_steps=otherwise.alpha_steps,
+        alpha_tasks=otherwise.alpha_tasks,
     )
 
 
@@ -328,19 +386,23 @@ def _lowercase_fields(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 def _flags(config_map: ConfigMap | None, version: TektonVersion | None) -> Flags:
     """``version`` None: not known, so that a flag of old counts where it stands alone."""
-    secured, holds = has_change("security-context-default", version), has_change("runs-held", version)
+    secured = has_change("security-context-default", version)
+    shipped = Flags(
+        api_fields="beta" if has_change("api-fields-default", version) else "stable",
+        security_context=secured,
+        held_task_runs=has_change("runs-held", version),
+        alpha_steps=not has_change("step-specs-beta", version),
+        alpha_tasks=not has_change("task-level-beta", version),
+    )
     if config_map is None:
-        return Flags(security_context=secured, held_task_runs=holds)
-    data, shipped = config_map.data, Flags()
-    coschedule = data.coschedule.lower()
-    old = version is None or not has_change("affinity-flag", version)
-    if old and not coschedule and _is_enabled(data.disable_affinity_assistant):
-        coschedule = "disabled"
-    return Flags(
+        return shipped
+    data = config_map.data
+    return msgspec.structs.replace(
+        shipped,
         api_fields=data.enable_api_fields.lower() or shipped.api_fields,
         results_from=data.results_from.lower() or shipped.results_from,
-        kubernetes_sidecar=_is_enabled(data.enable_kubernetes_sidecar),
-        coschedule=coschedule or shipped.coschedule,
+        kubernetes_sidecar=_is_enabled(data.enable_kubernetes_sidecar) and has_change("native-sidecars", version),
+        coschedule=_coschedule(data.coschedule.lower(), version, disabled=_is_enabled(data.disable_affinity_assistant)),
         security_context=(_is_enabled(data.set_security_context) and has_change("security-context-flag", version))
         if data.set_security_context
         else secured,
@@ -352,8 +414,22 @@ def _flags(config_map: ConfigMap | None, version: TektonVersion | None) -> Flags
         keep_pod=_is_enabled(data.keep_pod_on_cancel),
         injected_sidecars=_is_enabled(data.injected_sidecars or "true"),
         await_sidecars=_is_enabled(data.await_sidecar_readiness or "true"),
-        held_task_runs=holds,
     )
+
+
+def _coschedule(written: str, version: TektonVersion | None, *, disabled: bool) -> str:
+    """Return what is kept on one node. ``disabled``: the flag of old says that nothing is.
+
+    Source: v0.60.0 internal/affinityassistant/affinityassistant_types.go GetAffinityAssistantBehavior.
+    """
+    if version is None:
+        return "disabled" if disabled and not written else written or Flags().coschedule
+    if has_change("affinity-flag", version):
+        return written or Flags().coschedule
+    if not disabled:
+        return Flags().coschedule
+    by_run = written in {"pipelineruns", "isolate-pipelinerun"} and has_change("coschedule-flag", version)
+    return written if by_run else "disabled"
 
 
 def _is_enabled(text: str) -> bool:

@@ -16,7 +16,7 @@ from kubectl_kres.provenance.journal import Assumption, Entry, Source
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.tekton.model import Override, Param, PodTemplate, TaskRun, TaskRunSpec, TaskSpec
 from kubectl_kres.tekton.rules.base.amounts import deadline, read
-from kubectl_kres.tekton.rules.base.config import TektonConfig, merge_pod_templates
+from kubectl_kres.tekton.rules.base.config import TektonConfig, has_change, merge_pod_templates
 from kubectl_kres.tekton.rules.base.problem import Problem
 from kubectl_kres.tekton.rules.base.result import BuiltPod, Fields, ListOrder, SpecOrigin, webhook_refusal
 from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN, Variables, pod_name, replace_variables, variables_of
@@ -239,14 +239,18 @@ def _build_pods(
     drafts = [*inits, *containers]
     _values(run, spec, origin, fields, drafts, config, entries)
     result: dict[str, tuple[BuiltPod, list[ListOrder]]] = {}
+    early = has_change("defaults-before-limits", config.version)
     for order in config_defaults.prefix_orders(drafts, config.entries):
         defaulted = container_draft.copies(drafts)
         so_far = None if entries is None else [*entries]
-        config_defaults.apply(defaulted, config.entries, order, config.source, so_far)
+        if early:
+            config_defaults.apply(defaulted, config.entries, order, config.source, so_far)
         for virtual in virtuals:
             twins = container_draft.copies(defaulted)
             steps_taken = None if so_far is None else [*so_far]
             limitrange_share.fill_requests(twins, virtual, steps_taken)
+            if not early:
+                config_defaults.apply(twins, config.entries, order, config.source, steps_taken)
             if steps_taken is not None and not virtual.searched:
                 text = f"so many LimitRanges lack values of each other that only {len(virtuals)} results are shown"
                 steps_taken.append(Assumption("", "tekton/orders-not-all", text))
@@ -269,12 +273,18 @@ def _values(
 ) -> None:
     """What Task and run say of steps and sidecars."""
     by_role = {role: [draft for draft in drafts if draft.role == role] for role in ("step", "sidecar", "injected")}
-    if config.version == (1, 13, 0):
+    if config.version is not None and has_change("built-in-values", config.version):
         _built_in(by_role["injected"], journal)
     container_draft.write_task(drafts, spec, origin, journal)
     container_draft.override(by_role["step"], spec, run.spec.step_specs, fields.step_specs, journal)
     container_draft.override(by_role["sidecar"], spec, run.spec.sidecar_specs, fields.sidecar_specs, journal)
-    container_draft.apply_step_resources(by_role["step"], run.spec.compute_resources, fields.compute_resources, journal)
+    container_draft.apply_step_resources(
+        by_role["step"],
+        run.spec.compute_resources,
+        fields.compute_resources,
+        journal,
+        whole_bytes=has_change("whole-bytes", config.version),
+    )
 
 
 def _built_in(drafts: Sequence[container_draft.ContainerDraft], journal: list[Entry] | None) -> None:

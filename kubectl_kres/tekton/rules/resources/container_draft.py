@@ -330,11 +330,17 @@ _FROM_LIMITS = ("tekton/task-level-request-from-limit", "tekton/task-level-dropp
 
 
 def apply_step_resources(
-    steps: Sequence[ContainerDraft], whole: ResourceRequirements | None, source: Source, journal: list[Entry] | None
+    steps: Sequence[ContainerDraft],
+    whole: ResourceRequirements | None,
+    source: Source,
+    journal: list[Entry] | None,
+    *,
+    whole_bytes: bool = True,
 ) -> None:
     """Replace the steps' limits and requests as wholes; claims stay as they are.
 
-    ``source`` is the field that ``whole`` stands in. Raises QuantityError.
+    ``source`` is the field that ``whole`` stands in. ``whole_bytes`` False: memory, too, is divided into thousandths.
+    Raises QuantityError.
     Source: tasklevel.go ApplyTaskLevelComputeResources.
     """
     limits = read(whole.limits) if whole is not None else None
@@ -343,9 +349,9 @@ def apply_step_resources(
         return
     for step in steps:
         if step.requests is None and requests is None:
-            _divide(step, limits, len(steps), source, "limits", _FROM_LIMITS, journal)
+            _divide(step, limits, len(steps), source, "limits", _FROM_LIMITS, journal, whole_bytes=whole_bytes)
         else:
-            _divide(step, requests, len(steps), source, "requests", _REQUESTS, journal)
+            _divide(step, requests, len(steps), source, "requests", _REQUESTS, journal, whole_bytes=whole_bytes)
         replace(step, "limits", _add_limit_sources(limits, source), _LIMITS, source, journal)
 
 
@@ -357,9 +363,11 @@ def _divide(
     side: Side,
     rules: tuple[str, str],
     journal: list[Entry] | None,
+    *,
+    whole_bytes: bool,
 ) -> None:
     parts = {
-        name: (share(quantity, name, number), source.at_path(f"{source.field}.{side}[{name}]"))
+        name: (share(quantity, name if whole_bytes else "", number), source.at_path(f"{source.field}.{side}[{name}]"))
         for name, quantity in (whole or {}).items()
     }
     default_rule, _ = rules

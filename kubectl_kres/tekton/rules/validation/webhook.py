@@ -336,18 +336,22 @@ def _values(
     names = ("stepOverrides", "sidecarOverrides") if beta else ("stepSpecs", "sidecarSpecs")
     for field, overrides in zip(names, (spec.step_specs, spec.sidecar_specs), strict=True):
         if overrides:
-            yield from _gate(field, flags)
+            yield from _gate(field, flags, alpha=flags.alpha_steps)
             yield from _names(overrides, f"{path}.{field}")
     if spec.compute_resources is None:
         return
-    yield from _gate("computeResources", flags)
+    yield from _gate("computeResources", flags, alpha=flags.alpha_tasks)
     if any(_has_values(step_spec) for step_spec in spec.step_specs or ()):
         for item_path in (f"{path}.computeResources", f"{path}.{names[0]}.resources"):
             yield WebhookError("expected exactly one, got both", item_path, "tekton/task-level-conflict")
 
 
-def _gate(field: str, flags: Flags) -> Iterator[WebhookError]:
-    if flags.api_fields == "stable":
+def _gate(field: str, flags: Flags, *, alpha: bool) -> Iterator[WebhookError]:
+    """``alpha``: a beta feature is not enough."""
+    if alpha and flags.api_fields != "alpha":
+        text = f'{field} requires "enable-api-fields" feature gate to be "alpha" but it is "{flags.api_fields}"'
+        yield WebhookError(text, "", "tekton/api-fields")
+    elif flags.api_fields == "stable":
         text = f'{field} requires "enable-api-fields" feature gate to be "alpha" or "beta" but it is "stable"'
         yield WebhookError(text, "", "tekton/api-fields")
 
