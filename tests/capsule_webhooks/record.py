@@ -23,11 +23,12 @@ import build  # noqa: E402, the path is set above
 import yaml  # noqa: E402
 from controlplane import BASIC_CONTROLLERS, HOST, ControlPlane, free_port  # noqa: E402
 from settling import send, until  # noqa: E402
-from worlds import CLASSES, World, about_classes, worlds  # noqa: E402
+from worlds import CLASSES, OBJECT_CLASSES, World, about_classes, about_objects, worlds  # noqa: E402
 
 MODULE = "github.com/projectcapsule/capsule@v0.14.0"
 OUT = HERE / "recorded.json"
 OUT_OF_CLASSES = HERE / "recorded_classes.json"
+OUT_OF_OBJECTS = HERE / "recorded_objects.json"
 GROUP = "/apis/capsule.clastix.io/v1beta2"
 TENANT = "capsule.clastix.io/tenant"
 #: Seconds.
@@ -40,17 +41,25 @@ def main() -> None:
     parser.add_argument("--recorder", type=Path, help="a binary that was built before")
     parser.add_argument("--only", default="", help="worlds whose name begins with this; they are printed, not kept")
     parser.add_argument("--classes", action="store_true", help="the worlds about classes, registries and pull policies")
+    parser.add_argument("--objects", action="store_true", help="the worlds about other objects, and numbers of them")
     options = parser.parse_args()
+    make, out = (
+        (about_classes, OUT_OF_CLASSES) if options.classes
+        else (about_objects, OUT_OF_OBJECTS) if options.objects
+        else (worlds, OUT)
+    )  # fmt: skip
     source = Path(json.loads(run("go", "mod", "download", "-json", MODULE))["Dir"])
     binary = options.recorder or built(source)
     with ControlPlane(build.locate(), controllers=BASIC_CONTROLLERS, controller_args=["--kube-api-qps=200"]) as plane:
         install(plane, source)
-        if options.classes:
-            install_classes(plane)
+        if options.classes or options.objects:
+            install_classes(plane, CLASSES)
+        if options.objects:
+            install_objects(plane)
         with serving(plane, binary):
             cases = [
                 {"name": name, **play(plane, number, world)}
-                for number, (name, world) in enumerate(about_classes() if options.classes else worlds())
+                for number, (name, world) in enumerate(make())
                 if name.startswith(options.only)
             ]
         version = plane.request("GET", "/version")[1]["gitVersion"]
@@ -59,7 +68,7 @@ def main() -> None:
         return
     head = json.dumps({"capsule": "v0.14.0", "server": {"version": version, "featureGates": {}}})[:-1]
     lines = ",\n".join(json.dumps(case) for case in cases)
-    (OUT_OF_CLASSES if options.classes else OUT).write_text(f'{head}, "cases": [\n{lines}\n]}}\n')
+    out.write_text(f'{head}, "cases": [\n{lines}\n]}}\n')
 
 
 def run(*words: str, **options: Any) -> str:
@@ -99,12 +108,46 @@ def install(plane: ControlPlane, source: Path) -> None:
     send(plane, "POST", f"{GROUP}/capsuleconfigurations", {"apiVersion": "capsule.clastix.io/v1beta2", **default})
 
 
-def install_classes(plane: ControlPlane) -> None:
-    for kind, (path, items) in CLASSES.items():
+def install_objects(plane: ControlPlane) -> None:
+    """Definitions of kinds that the server does not have, further classes, and who is whose."""
+    for group, kind, plural, scope in (
+        ("shop.example", "Cake", "cakes", "Namespaced"),
+        ("gateway.networking.k8s.io", "Gateway", "gateways", "Namespaced"),
+        ("gateway.networking.k8s.io", "GatewayClass", "gatewayclasses", "Cluster"),
+    ):
+        schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+        approved = {"api-approved.kubernetes.io": "unapproved, for a test"}
+        send(plane, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": f"{plural}.{group}", "annotations": approved},
+            "spec": {
+                "group": group, "scope": scope,
+                "names": {"kind": kind, "plural": plural, "singular": kind.lower(), "listKind": f"{kind}List"},
+                "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
+            },
+        })  # fmt: skip
+        until(lambda group=group, plural=plural: plane.request("GET", f"/apis/{group}/v1/{plural}")[0] == 200, _SETTLED)
+    install_classes(plane, OBJECT_CLASSES)
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
+    send(plane, "POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "owner"},
+        "roleRef": role, "subjects": [{"apiGroup": role["apiGroup"], "kind": "User", "name": "owner"}],
+    })  # fmt: skip
+    path = f"{GROUP}/capsuleconfigurations/default"
+    merge = "application/merge-patch+json"
+    administrators = {"spec": {"administrators": [{"kind": "Group", "name": "system:masters"}]}}
+    users = {"status": {"users": [{"kind": "User", "name": "owner"}]}}
+    for target, patch in ((path, administrators), (f"{path}/status", users)):
+        answer = plane.request("PATCH", target, patch, content_type=merge)
+        assert answer[0] == 200, answer
+
+
+def install_classes(plane: ControlPlane, classes: dict[str, tuple[str, dict[str, Any]]]) -> None:
+    for kind, (path, items) in classes.items():
         for name, written in items.items():
             more = {key: value for key, value in written.items() if key not in {"labels", "annotations"}}
             metadata = {"name": name, **{key: written[key] for key in ("labels", "annotations") if key in written}}
-            version = path.removeprefix("/apis/").rpartition("/")[0]
+            version = path.removeprefix("/apis/").removeprefix("/api/").rpartition("/")[0]
             send(plane, "POST", path, {"apiVersion": version, "kind": kind, "metadata": metadata, **more})
 
 
@@ -169,12 +212,35 @@ def register(plane: ControlPlane, port: int, authority: str) -> None:
             ),
             hook("pod.mutating.projectcapsule.dev", "/defaults", ["pods"]),
             hook("storage.mutating.projectcapsule.dev", "/defaults", ["persistentvolumeclaims"]),
+            hook("ingress.mutating.projectcapsule.dev", "/defaults", ["ingresses"]),
+            hook("gateway.mutating.projectcapsule.dev", "/defaults", ["gateways"]),
+            hook("pvc.mutating.projectcapsule.dev", "/persistentvolumeclaims/mutating", ["persistentvolumeclaims"]),
         ],
         "Validating": [
             hook(
                 "generic.rules.validating.projectcapsule.dev", "/rules/generic/validating", ["*/*"],
                 matchConditions=[events],
             ),
+            hook("services.validating.projectcapsule.dev", "/services/validating", ["services"], matchPolicy="Exact"),
+            hook("ingress.validating.projectcapsule.dev", "/ingresses/validating", ["ingresses"]),
+            hook("gateway.validating.projectcapsule.dev", "/gateways/validating", ["gateways"]),
+            hook("devices.validating.projectcapsule.dev", "/devices/validating",
+                 ["resourceclaims", "resourceclaimtemplates"]),
+            hook("customresources.validating.projectcapsule.dev", "/generic/customresources", ["*"],
+                 namespaceSelector={"matchExpressions": [
+                     {"key": TENANT, "operator": "Exists"},
+                     {"key": "projectcapsule.dev/custom-resources", "operator": "Exists"},
+                 ]}, matchConditions=[main, events]),
+            hook("cordoning.validating.projectcapsule.dev", "/generic/cordoning", ["*"],
+                 namespaceSelector={"matchExpressions": [
+                     {"key": TENANT, "operator": "Exists"},
+                     {"key": "projectcapsule.dev/cordoned", "operator": "Exists"},
+                 ]}),
+            hook("namespaces.validating.projectcapsule.dev", "/namespaces/validating", ["namespaces"],
+                 namespaceSelector={}, rules=[{
+                     "apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["namespaces"],
+                     "scope": "*",
+                 }]),
             hook("pods.validating.projectcapsule.dev", "/pods/validating", ["pods", "pods/ephemeralcontainers"]),
             hook("pvc.validating.projectcapsule.dev", "/persistentvolumeclaims/validating", ["persistentvolumeclaims"]),
             hook(
@@ -183,6 +249,7 @@ def register(plane: ControlPlane, port: int, authority: str) -> None:
             ),
         ],
     }  # fmt: skip
+    namespace(plane, "probe", {TENANT: "probe"}, None)
     for kind, webhooks in hooks.items():
         send(
             plane, "POST", f"/apis/admissionregistration.k8s.io/v1/{kind.lower()}webhookconfigurations",
@@ -192,7 +259,6 @@ def register(plane: ControlPlane, port: int, authority: str) -> None:
             },
         )  # fmt: skip
     probe = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"generateName": "probe-"}}
-    namespace(plane, "probe", {TENANT: "probe"}, None)
     until(lambda: plane.request("POST", "/api/v1/namespaces/probe/configmaps", probe)[0] == 201, _SETTLED)
     # The API server takes a moment to notice all of them.
     time.sleep(2)
@@ -204,10 +270,17 @@ def play(plane: ControlPlane, number: int, world: World) -> dict[str, Any]:
     spec = {"owners": [{"kind": "User", "name": "owner"}], "rules": world.get("rules", []), **world.get("tenant", {})}
     uid = send(
         plane, "POST", f"{GROUP}/tenants",
-        {"apiVersion": "capsule.clastix.io/v1beta2", "kind": "Tenant", "metadata": {"name": tenant}, "spec": spec},
+        {
+            "apiVersion": "capsule.clastix.io/v1beta2", "kind": "Tenant", "spec": spec,
+            "metadata": {"name": tenant, "annotations": world.get("annotations", {})},
+        },
     )["metadata"]["uid"]  # fmt: skip
     owner = {"apiVersion": "capsule.clastix.io/v1beta2", "kind": "Tenant", "name": tenant, "uid": uid}
     labels = {TENANT: tenant, **world.get("labels", {})}
+    if world.get("annotations"):
+        labels["projectcapsule.dev/custom-resources"] = "true"
+    if "send" in world and spec.get("cordoned"):
+        labels["projectcapsule.dev/cordoned"] = "true"
     namespace(plane, here, labels, owner)
     namespace(plane, there, labels, owner)
     if "tenant" in world:
@@ -242,8 +315,11 @@ def play(plane: ControlPlane, number: int, world: World) -> dict[str, Any]:
     kinds += ["ResourceQuota"] * (len(given) - len(kinds) - len(globals_))
     kinds += ["GlobalResourceQuota"] * len(globals_)
     kind, plural = ("PersistentVolumeClaim", "persistentvolumeclaims") if "claim" in world else ("Pod", "pods")
-    body = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "p"}, "spec": world.get("claim") or world["pod"]}
-    status, answer = plane.request("POST", f"/api/v1/namespaces/{here}/{plural}", body)
+    body = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "p"}, "spec": world.get("claim") or world.get("pod")}
+    path = f"/api/v1/namespaces/{here}/{plural}"
+    if "send" in world:
+        body, path = placed(world["send"], number, labels, owner, here)
+    status, answer = sent_by(plane, world.get("user", ""), path, body)
     for name in globals_:
         plane.request("DELETE", f"{GROUP}/globalresourcequotas/{name}")
     return {
@@ -251,6 +327,36 @@ def play(plane: ControlPlane, number: int, world: World) -> dict[str, Any]:
         "request": {"object": body, "namespace": here},
         "expect": expected(status, answer),
     }
+
+
+def placed(
+    body: dict[str, Any], number: int, labels: dict[str, str], owner: dict[str, str], here: str
+) -> tuple[dict[str, Any], str]:
+    """An object of a world, and where it is sent to. A namespace is one more of the Tenant."""
+    version, plural = body["apiVersion"], PLURALS[body["kind"]]
+    root = f"/apis/{version}" if "/" in version else f"/api/{version}"
+    if body["kind"] == "Namespace":
+        metadata = {"name": f"w{number}-third", "labels": labels, "ownerReferences": [owner]}
+        return {**body, "metadata": metadata}, f"{root}/{plural}"
+    return body, f"{root}/namespaces/{here}/{plural}"
+
+
+PLURALS = {
+    "Service": "services", "Ingress": "ingresses", "Gateway": "gateways", "ResourceClaim": "resourceclaims",
+    "ResourceClaimTemplate": "resourceclaimtemplates", "PersistentVolumeClaim": "persistentvolumeclaims",
+    "Cake": "cakes", "ConfigMap": "configmaps", "Pod": "pods", "Namespace": "namespaces",
+}  # fmt: skip
+
+
+def sent_by(plane: ControlPlane, user: str, path: str, body: dict[str, Any]) -> tuple[int, Any]:
+    if not user:
+        return plane.request("POST", path, body)
+    command = ["kubectl", "--kubeconfig", str(plane.kubeconfig), "--as", user, "create", "--raw", path, "-f", "-"]
+    ended = subprocess.run(command, input=json.dumps(body), check=False, capture_output=True, text=True)
+    if not ended.returncode:
+        return 201, json.loads(ended.stdout)
+    text = ended.stderr.strip().removeprefix("Error from server (Forbidden): ")
+    return 403, {"reason": "Forbidden", "message": text}
 
 
 def expected(status: int, answer: dict[str, Any]) -> dict[str, Any]:
@@ -261,6 +367,8 @@ def expected(status: int, answer: dict[str, Any]) -> dict[str, Any]:
             "reason": answer.get("reason", ""),
             "message": answer.get("message", ""),
         }
+    if answer["kind"] not in {"Pod", "PersistentVolumeClaim"}:
+        return {"allowed": True, "code": status}
     spec = answer["spec"]
     if answer["kind"] == "PersistentVolumeClaim":
         return {"allowed": True, "code": status, "storageClassName": spec.get("storageClassName")}
@@ -276,7 +384,8 @@ def expected(status: int, answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def pruned(kind: str, one: dict[str, Any]) -> dict[str, Any]:
-    metadata = {key: one["metadata"][key] for key in KEPT if key in one["metadata"]}
+    kept = (*KEPT, "annotations") if kind == "Tenant" else KEPT
+    metadata = {key: one["metadata"][key] for key in kept if key in one["metadata"]}
     version = one.get("apiVersion") or "v1"
     rest = {key: one[key] for key in ("spec", "status") if key in one}
     if kind == "Namespace":

@@ -1,4 +1,5 @@
-// Capsule's webhooks for rules, GlobalResourceQuotas, and the classes, registries and pull policies of a Tenant, and the
+// Capsule's webhooks for rules, GlobalResourceQuotas, and what a Tenant says of classes, registries, pull policies,
+// Services, Ingresses, Gateways, devices, volumes and numbers of objects, and the
 // controller of GlobalResourceQuotas, as Capsule 0.14.0 has them.
 //
 // It has to be built inside Capsule's module, since it uses packages that are internal there: record.py copies it in.
@@ -38,16 +39,24 @@ import (
 	"github.com/projectcapsule/capsule/internal/controllers/utils"
 	"github.com/projectcapsule/capsule/internal/webhook"
 	"github.com/projectcapsule/capsule/internal/webhook/defaults"
+	"github.com/projectcapsule/capsule/internal/webhook/dra"
+	"github.com/projectcapsule/capsule/internal/webhook/gateway"
+	"github.com/projectcapsule/capsule/internal/webhook/generic"
 	grqwebhook "github.com/projectcapsule/capsule/internal/webhook/globalresourcequota"
+	"github.com/projectcapsule/capsule/internal/webhook/ingress"
+	namespaces "github.com/projectcapsule/capsule/internal/webhook/namespace/validation"
 	"github.com/projectcapsule/capsule/internal/webhook/pod"
 	"github.com/projectcapsule/capsule/internal/webhook/pvc"
 	"github.com/projectcapsule/capsule/internal/webhook/route"
 	"github.com/projectcapsule/capsule/internal/webhook/rules/generic/mutation"
 	"github.com/projectcapsule/capsule/internal/webhook/rules/generic/validation"
+	"github.com/projectcapsule/capsule/internal/webhook/service"
 	podrules "github.com/projectcapsule/capsule/internal/webhook/rules/pods/validation"
 	"github.com/projectcapsule/capsule/pkg/runtime/configuration"
 	"github.com/projectcapsule/capsule/pkg/runtime/events"
+	"github.com/projectcapsule/capsule/pkg/runtime/handlers"
 	"github.com/projectcapsule/capsule/pkg/runtime/indexers"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	k8sevents "k8s.io/client-go/tools/events"
 )
 
@@ -59,6 +68,7 @@ func main() {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(capsulev1beta2.AddToScheme(scheme))
+	utilruntime.Must(gatewayv1.Install(scheme))
 
 	certificate, authority := selfSigned()
 	config := ctrl.GetConfigOrDie()
@@ -114,6 +124,17 @@ func main() {
 		),
 		route.GlobalResourceQuotaCalculation(grqwebhook.Handler()),
 		route.Defaults(defaults.Handler(settings, nil)),
+		route.Service(service.Handler(settings, service.Validating())),
+		route.Ingress(
+			ingress.Class(settings, nil), ingress.Hostnames(settings), ingress.Collision(settings), ingress.Wildcard(),
+		),
+		route.Gateway(gateway.Class(settings)),
+		route.DeviceClass(dra.DeviceClass()),
+		route.GenericCustomResources(generic.ResourceCounterHandler(manager.GetClient())),
+		route.Cordoning(handlers.InCapsuleGroups(settings, generic.CordoningHandler(settings))),
+		route.NamespaceValidation(
+			namespaces.NamespaceHandler(settings, namespaces.CordoningHandler(settings), namespaces.QuotaHandler()),
+		),
 	))
 	var plain k8sevents.EventRecorder = recorder
 	must(globalresourcequotas.Add(ctrl.Log, manager, plain, utils.ControllerOptions{}))

@@ -2,7 +2,8 @@
 
 A world is a mapping: ``rules`` (of the Tenant), ``labels`` (of the namespace), ``ranges`` (specs of LimitRanges),
 ``quotas`` (specs of ResourceQuotas), ``global`` (specs of GlobalResourceQuotas), ``used`` (pods that run elsewhere in
-the Tenant), ``here`` (pods that run in the namespace), ``pod`` (the spec that is sent).
+the Tenant), ``here`` (pods that run in the namespace), ``pod`` (the spec that is sent), ``claim`` (that of a claim),
+``send`` (a whole object), ``annotations`` (of the Tenant), ``user`` (who sends it; empty: an administrator).
 """
 
 from __future__ import annotations
@@ -742,3 +743,212 @@ def _storages() -> Iterator[tuple[str, World]]:
             yield f"storage-{name}-{number}", {"tenant": {"storageClasses": written}, "claim": sent}
         given = {"tenant": {"storageClasses": {"default": "fast"}}, "quotas": [full]}
         yield f"storage-{name}-quota", {**given, "claim": sent}
+
+
+#: What there is beside CLASSES where other objects than pods and volume claims are recorded.
+OBJECT_CLASSES: dict[str, tuple[str, dict[str, Any]]] = {
+    "DeviceClass": (
+        "/apis/resource.k8s.io/v1/deviceclasses",
+        {"big": {"spec": {}, "labels": {"tier": "high"}}, "small": {"spec": {}}},
+    ),
+    "IngressClass": (
+        "/apis/networking.k8s.io/v1/ingressclasses",
+        {"inner": {"spec": {"controller": "example.com/none"}}, "outer": {"spec": {"controller": "example.com/none"}}},
+    ),
+    "PersistentVolume": (
+        "/api/v1/persistentvolumes",
+        {
+            name: {
+                "spec": {
+                    "capacity": {"storage": "1Gi"},
+                    "accessModes": ["ReadWriteOnce"],
+                    "hostPath": {"path": "/nothing"},
+                    "storageClassName": "fast",
+                },
+                **({"labels": labels} if labels else {}),
+            }
+            for name, labels in (
+                ("nobodys", {}),
+                ("labelled", {"tier": "high"}),
+                ("others", {"capsule.clastix.io/tenant": "somebody-else"}),
+            )
+        },
+    ),
+    "GatewayClass": (
+        "/apis/gateway.networking.k8s.io/v1/gatewayclasses",
+        {name: {"spec": {"controllerName": "example.com/none"}} for name in ("edge", "mesh")},
+    ),
+}
+
+
+def about_objects() -> Iterator[tuple[str, World]]:
+    """What Tenants make of Services, Ingresses, Gateways, claims on devices, volumes, and numbers of objects.
+
+    ``send``: the whole object; ``annotations``: of the Tenant.
+    """
+    yield from _services()
+    yield from _ingresses()
+    yield from _gateways()
+    yield from _devices()
+    yield from _volumes()
+    yield from _counts()
+    yield from _namespaces()
+
+
+def made(kind: str, version: str = "v1", **fields: Any) -> dict[str, Any]:
+    metadata = {"name": "p", **fields.pop("metadata", {})}
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, **fields}
+
+
+def _services() -> Iterator[tuple[str, World]]:
+    ports = [{"port": 80}]
+    services = {
+        "cluster": made("Service", spec={"ports": ports}),
+        "node": made("Service", spec={"ports": ports, "type": "NodePort"}),
+        "balancer": made("Service", spec={"ports": ports, "type": "LoadBalancer"}),
+        "name": made("Service", spec={"type": "ExternalName", "externalName": "loaf.example"}),
+        "address": made("Service", spec={"ports": ports, "externalIPs": ["192.0.2.7"]}),
+        "addresses": made("Service", spec={"ports": ports, "externalIPs": ["10.1.0.1", "2001:db8::1"]}),
+        "marked": made(
+            "Service", spec={"ports": ports}, metadata={"labels": {"tier": "a"}, "annotations": {"x/y": "b"}}
+        ),
+        "wrong": made("Service", spec={"type": "NodePort", "ports": []}),
+    }
+    options: tuple[dict[str, Any], ...] = (
+        {},
+        {"allowedServices": {"nodePort": False}},
+        {"allowedServices": {"loadBalancer": False, "externalName": False}},
+        {"externalIPs": {"allowed": ["192.0.2.0/24", "10.1.0.1"]}},
+        {"externalIPs": {"allowed": []}},
+        {"forbiddenLabels": {"denied": ["tier", "kind"]}},
+        {"forbiddenAnnotations": {"denied": ["a"], "deniedRegex": "^x/"}},
+        {"forbiddenAnnotations": {"deniedRegex": "y$"}, "allowedServices": {"nodePort": False}},
+    )
+    for number, written in enumerate(options):
+        for name, sent in services.items():
+            yield f"service-{number}-{name}", {"tenant": {"serviceOptions": written}, "send": sent}
+    no_ports = {"serviceOptions": {"allowedServices": {"nodePort": False}}}
+    full = {"tenant": no_ports, "quotas": [{"hard": {"services": "0"}}]}
+    yield "service-quota-node", {**full, "send": services["node"]}
+    yield "service-quota-cluster", {**full, "send": services["cluster"]}
+
+
+def _ingress(host: str | None = "loaf.example", **spec: Any) -> dict[str, Any]:
+    backend = {"service": {"name": "s", "port": {"number": 80}}}
+    paths = {"http": {"paths": [{"path": "/", "pathType": "Prefix", "backend": backend}]}}
+    metadata = spec.pop("metadata", {})
+    rules = [{**paths, **({"host": host} if host is not None else {})}]
+    return made("Ingress", "networking.k8s.io/v1", metadata=metadata, spec={"rules": rules, **spec})
+
+
+def _ingresses() -> Iterator[tuple[str, World]]:
+    ingresses = {
+        "plain": _ingress(),
+        "inner": _ingress(ingressClassName="inner"),
+        "outer": _ingress(ingressClassName="outer"),
+        "missing": _ingress(ingressClassName="nothing"),
+        "annotated": _ingress(metadata={"annotations": {"kubernetes.io/ingress.class": "outer"}}),
+        "hostless": _ingress(None),
+        "other": _ingress("other.example", ingressClassName="inner"),
+        "wildcard": _ingress("*.loaf.example", ingressClassName="inner"),
+    }
+    options: tuple[dict[str, Any], ...] = (
+        {},
+        {"allowedClasses": {"allowed": ["inner"]}},
+        {"allowedClasses": {"allowed": ["inner"], "default": "inner"}},
+        {"allowedClasses": {"default": "inner"}},
+        {"allowedClasses": {"allowedRegex": "^o"}},
+        {"allowedHostnames": {"allowed": ["loaf.example"]}},
+        {"allowedHostnames": {"allowedRegex": "[.]loaf[.]example$"}},
+        {"allowedHostnames": {"allowed": ["a.example", "b.example"], "allowedRegex": "^x"}},
+        {"allowWildcardHostnames": True},
+        {"allowedHostnames": {"allowed": ["*.loaf.example"]}, "allowedClasses": {"allowed": ["inner"]}},
+    )
+    for number, written in enumerate(options):
+        for name, sent in ingresses.items():
+            yield f"ingress-{number}-{name}", {"tenant": {"ingressOptions": written}, "send": sent}
+
+
+def _gateways() -> Iterator[tuple[str, World]]:
+    for name in ("edge", "mesh"):
+        sent = made("Gateway", "gateway.networking.k8s.io/v1", spec={"gatewayClassName": name, "listeners": []})
+        for number, written in enumerate((
+            {"allowed": ["edge"]}, {"allowedRegex": "^m"}, {"default": "edge"},
+            {"default": "edge", "allowed": ["mesh"]},
+        )):  # fmt: skip
+            yield f"gateway-{number}-{name}", {"tenant": {"gatewayOptions": {"allowedClasses": written}}, "send": sent}
+
+
+def _devices() -> Iterator[tuple[str, World]]:
+    def request(name: str, number: int = 0) -> dict[str, Any]:
+        return {"name": f"r{number}", "exactly": {"deviceClassName": name}}
+
+    requests = {
+        "big": [request("big")],
+        "small": [request("small")],
+        "nothing": [request("nothing")],
+        "small-big": [request("small"), request("big", 1)],
+        "big-nothing": [request("big"), request("nothing", 1)],
+        "either": [{"name": "r0", "firstAvailable": [{"name": "a", "deviceClassName": "big"}]}],
+        "none": [],
+    }
+    lists: tuple[dict[str, Any], ...] = (
+        {"allowed": ["big"]}, {"allowed": ["small"], **_HIGH}, _HIGH, {"allowedRegex": "^s", **_HIGH},
+        {"allowed": ["nothing"], **_UNKNOWN}, {},
+    )  # fmt: skip
+    for number, written in enumerate(lists):
+        for name, asked in requests.items():
+            spec = {"devices": {"requests": asked}} if asked else {}
+            given = {"tenant": {"deviceClasses": written}}
+            sent = made("ResourceClaim", "resource.k8s.io/v1", spec=spec)
+            yield f"device-{number}-{name}", {**given, "send": sent}
+            if number in {1, 2}:
+                template = made("ResourceClaimTemplate", "resource.k8s.io/v1", spec={"spec": spec})
+                yield f"device-template-{number}-{name}", {**given, "send": template}
+
+
+def _volumes() -> Iterator[tuple[str, World]]:
+    base = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, "storageClassName": "fast"}
+    for name in ("nobodys", "labelled", "others", "missing"):
+        for number, written in enumerate(({}, {"storageClasses": {"allowed": ["cold"]}})):
+            sent = made("PersistentVolumeClaim", spec={**base, "volumeName": name})
+            yield f"volume-{number}-{name}", {"tenant": written, "send": sent}
+    selected = made("PersistentVolumeClaim", spec={**base, "selector": {"matchLabels": {"tier": "high"}}})
+    yield "volume-selected", {"tenant": {}, "send": selected}
+
+
+def _counts() -> Iterator[tuple[str, World]]:
+    cake = made("Cake", "shop.example/v1", spec={})
+    for limit, used in (("2", None), ("2", "1"), ("2", "2"), ("0", None), ("511", "511"), ("512", "600"), ("-1", "0"),
+                        ("two", "9"), ("3", "x")):  # fmt: skip
+        for name in ("cakes.shop.example_v1", "cakes.shop.example_v2"):
+            annotations = {f"quota.resources.capsule.clastix.io/{name}": limit}
+            if used is not None:
+                annotations[f"used.resources.capsule.clastix.io/{name}"] = used
+            yield f"count-{name}-{limit}-{used}", {"tenant": {}, "annotations": annotations, "send": cake}
+    key = "quota.resources.capsule.clastix.io/"
+    for resource, sent in (
+        ("configmaps._v1", made("ConfigMap")),
+        ("services._v1", made("Service", spec={"ports": [{"port": 80}]})),
+        ("pods._v1", made("Pod", spec={"containers": [{"name": "c", "image": "i"}]})),
+    ):
+        for limit in ("0", "1"):
+            yield f"count-{resource}-{limit}", {"tenant": {}, "annotations": {f"{key}{resource}": limit}, "send": sent}
+    annotations = {f"{key}cakes.shop.example_v1": "0"}
+    full = [{"hard": {"count/cakes.shop.example": "0"}}]
+    yield "count-and-quota", {"tenant": {}, "annotations": annotations, "quotas": full, "send": cake}
+
+
+def _namespaces() -> Iterator[tuple[str, World]]:
+    for quota in (None, 1, 2, 3):
+        for cordoned in (False, True):
+            options = {} if quota is None else {"namespaceOptions": {"quota": quota}}
+            cordon = {"cordoned": True} if cordoned else {}
+            yield f"namespace-{quota}-{cordoned}", {"tenant": {**options, **cordon}, "send": made("Namespace")}
+    for kind, sent in (
+        ("pod", made("Pod", spec={"containers": [{"name": "c", "image": "i"}]})),
+        ("service", made("Service", spec={"ports": [{"port": 80}]})),
+        ("claim", made("PersistentVolumeClaim", spec=claim("fast"))),
+    ):
+        for user in ("", "owner"):
+            yield f"cordoned-{kind}-{user}", {"tenant": {"cordoned": True}, "user": user, "send": sent}
