@@ -13,6 +13,10 @@ _MUTATION = "capsule internal/webhook/rules/generic/mutation/workload_resources.
 _PODS = "capsule internal/webhook/rules/pods/validation"
 _DEFAULTS = "capsule internal/webhook/defaults"
 _LISTS = "capsule internal/webhook/pod, internal/webhook/pvc"
+_NAMESPACES = "capsule internal/webhook/namespace/validation"
+_SERVICES = "capsule internal/webhook/service/validating.go"
+_INGRESSES = "capsule internal/webhook/ingress"
+_DEVICES = "capsule internal/webhook/dra/validate.go"
 _EACH_WAY = "kubectl kres claims NAME lists what lets the claim in, each way simulated"
 
 RULES: Mapping[str, CataloguedRule] = {
@@ -92,6 +96,23 @@ RULES: Mapping[str, CataloguedRule] = {
     "capsule/bad-pattern": CataloguedRule("A pattern of the Tenant compiles; else nothing passes.", _LISTS),
     "capsule/storage-class-missing": CataloguedRule(
         "Where the Tenant has a default storage class, a named one exists: else the webhook fails.", _DEFAULTS
+    ),
+    "capsule/volume": CataloguedRule("A volume that a claim names has the label of its Tenant.", _LISTS),
+    "capsule/volume-selector": CataloguedRule("Before 0.13 a claim selects no volumes.", _LISTS),
+    "capsule/count": CataloguedRule(
+        "There are at most as many objects of a resource as an annotation of the Tenant says, up to 511.",
+        "capsule internal/webhook/generic/custom_resource_quota.go",
+    ),
+    "capsule/namespaces": CataloguedRule("A Tenant has at most so many namespaces.", _NAMESPACES),
+    "capsule/service-type": CataloguedRule("Services are of types that the Tenant allows.", _SERVICES),
+    "capsule/service-metadata": CataloguedRule("Services have no label or annotation that is forbidden.", _SERVICES),
+    "capsule/external-ip": CataloguedRule("External addresses are of networks that the Tenant allows.", _SERVICES),
+    "capsule/hostname": CataloguedRule("Hosts of Ingresses are among those that the Tenant allows.", _INGRESSES),
+    "capsule/hostname-empty": CataloguedRule("Where hosts are limited, each rule of an Ingress has one.", _INGRESSES),
+    "capsule/wildcard": CataloguedRule("Hosts have no wildcard, unless the Tenant allows it.", _INGRESSES),
+    "capsule/device-class-missing": CataloguedRule("Where device classes are limited, a named one exists.", _DEVICES),
+    "capsule/device-alternatives": CataloguedRule(
+        "Where device classes are limited, the webhook fails on alternatives.", _DEVICES
     ),
     "capsule/node-selector": CataloguedRule(
         "A Tenant keeps the node selector that the plugin PodNodeSelector gives to pods.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 from msgspec import structs
 
 from kubectl_kres.model import objects
@@ -191,10 +192,67 @@ class AllowedList(objects.LabelSelector, frozen=True):
     default: str = ""
 
 
+class TenantRanges(objects.Base, frozen=True):
+    """LimitRanges that each of its namespaces has."""
+
+    items: tuple[objects.LimitRangeSpec, ...] | None = None
+
+
+class NamespaceOptions(objects.Base, frozen=True):
+    """``quota``: how many namespaces there may be; None: any number."""
+
+    quota: int | None = None
+
+
+class AllowedServices(objects.Base, frozen=True):
+    """Types of Services that may be, all unless said."""
+
+    node_port: bool = True
+    external_name: bool = True
+    load_balancer: bool = True
+
+
+class ForbiddenList(objects.Base, frozen=True):
+    """Keys that may not be: names, or a pattern of them."""
+
+    denied: tuple[str, ...] | None = None
+    denied_regex: str = ""
+
+
+class ExternalAddresses(objects.Base, frozen=True):
+    """Addresses and networks that the external addresses of Services may be of."""
+
+    allowed: tuple[str, ...] | None = None
+
+
+class ServiceOptions(objects.Base, frozen=True):
+    """What Services may be."""
+
+    allowed_services: AllowedServices | None = None
+    external_ips: ExternalAddresses | None = msgspec.field(name="externalIPs", default=None)
+    forbidden_labels: ForbiddenList = ForbiddenList()
+    forbidden_annotations: ForbiddenList = ForbiddenList()
+
+
+class GatewayOptions(objects.Base, frozen=True):
+    """What Gateways may be."""
+
+    allowed_classes: AllowedList | None = None
+
+
+class IngressOptions(GatewayOptions, frozen=True):
+    """What Ingresses may be. That no other Ingress has the same host and path is not computed."""
+
+    allowed_hostnames: AllowedList | None = None
+    allow_wildcard_hostnames: bool = False
+    hostname_collision_scope: str = ""
+
+
 class TenantSpec(objects.Base, frozen=True):
-    """The parts of a tenant that limit resources, or decide about pods and claims."""
+    """The parts of a tenant that limit resources, or decide about pods, claims and other objects of its namespaces."""
 
     resource_quotas: TenantQuotas | None = None
+    limit_ranges: TenantRanges | None = None
     rules: tuple[TenantRule, ...] | None = None
     cordoned: bool = False
     priority_classes: AllowedList | None = None
@@ -204,6 +262,10 @@ class TenantSpec(objects.Base, frozen=True):
     container_registries: AllowedList | None = None
     image_pull_policies: tuple[str, ...] | None = None
     node_selector: Mapping[str, str] | None = None
+    namespace_options: NamespaceOptions = NamespaceOptions()
+    service_options: ServiceOptions | None = None
+    ingress_options: IngressOptions = IngressOptions()
+    gateway_options: GatewayOptions = GatewayOptions()
 
 
 class TenantStatus(objects.Base, frozen=True):
@@ -349,6 +411,8 @@ def pool_of(quota: objects.ResourceQuota) -> str:
     return name if name and quota.metadata.name == quota_name(name) else ""
 
 
+#: Volumes, as they are read for the scheduler, too.
+VOLUMES = "PersistentVolume.of/scheduler"
 #: The label of a namespace that belongs to a Tenant.
 TENANT_LABEL = "capsule.clastix.io/tenant"
 #: The label of a namespace whose Tenant is cordoned.

@@ -7,14 +7,19 @@ from typing import Any
 
 from msgspec import structs
 
-from kubectl_kres.capsule.model import ResourcePoolClaim, Tenant, has_lists, tenant_name
+from kubectl_kres.admission.request.new_pod import ObjectWebhook, PodWebhook
+from kubectl_kres.capsule.model import GROUP, ResourcePoolClaim, Tenant, tenant_name
 from kubectl_kres.capsule.replay import events
 from kubectl_kres.capsule.replay.world import PoolWorld, build_pool_world
 from kubectl_kres.capsule.rules.conditions import is_in_use
-from kubectl_kres.capsule.rules.tenant_classes import ClaimClasses, ClassWebhooks, TenantLists
+from kubectl_kres.capsule.rules.tenant_classes import ClaimClasses, ClassWebhooks, TenantLists, lists_of
+from kubectl_kres.capsule.rules.tenant_objects import ObjectWebhooks
 from kubectl_kres.capsule.rules.webhooks import RELEASE
+from kubectl_kres.capsule.rules.workload_rules import rules_of_tenant, webhook_of
+from kubectl_kres.capsule.versions import Version, version_in
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import Namespace, Raw, StorageClass, decode_object
+from kubectl_kres.model.objects import Namespace, Raw, StorageClass, decode_object, mapping
+from kubectl_kres.model.quota_objects import DeviceClass
 from kubectl_kres.simulate.change import Apply, Delete, Patch, PlacedStep, Step, apply_step, difference, key_of_step
 from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.simulate.namespaces import with_name_label
@@ -125,18 +130,52 @@ def _changed_quotas(before: PoolWorld, after: PoolWorld) -> Iterator[PlacedStep]
 
 
 def _tenant_of(store: Store, namespace: str) -> Iterator[Raw]:
-    """Yield the Tenant of a namespace where it says something about classes, registries or pull policies."""
+    """Yield the Tenant of a namespace, and what tells Capsule's version."""
     tenant: Tenant | None = store.get("Tenant", tenant_name(store.get("Namespace", namespace)))
-    if tenant is not None and has_lists(tenant):
+    if tenant is not None:
         yield raw_of(tenant)
+        definition = store.get("CustomResourceDefinition", _DEFINITION)
+        if definition is not None:
+            yield raw_of(definition)
+
+
+_DEFINITION = f"tenants.{GROUP}"
+
+
+def _tenant(world: World) -> tuple[Tenant, Mapping[str, str]]:
+    """Return the Tenant, and the labels of its namespace."""
+    space = next(iter(world.of_kind("Namespace")), {})
+    return decode_object(world.of_kind("Tenant")[0], Tenant), mapping(mapping(space, "metadata"), "labels")
+
+
+def _version(world: World) -> Version | None:
+    definitions = world.of_kind("CustomResourceDefinition")
+    return version_in(decode_object(definitions[0], Namespace).metadata) if definitions else None
 
 
 def _lists(world: World) -> TenantLists:
-    tenant = decode_object(world.of_kind("Tenant")[0], Tenant)
+    tenant, _ = _tenant(world)
     policies = world.policies
     storages = [decode_object(raw, StorageClass) for raw in world.of_kind("StorageClass")]
-    named = {item.metadata.name: item for item in storages} if storages else None
-    return TenantLists(tenant.metadata.name, tenant.spec, policies.priorities, policies.runtimes, named)
+    devices = [decode_object(raw, DeviceClass) for raw in world.of_kind("DeviceClass")]
+    return lists_of(
+        tenant,
+        priorities=policies.priorities,
+        runtimes=policies.runtimes,
+        storages={item.metadata.name: item for item in storages} if storages else None,
+        devices={item.metadata.name: item for item in devices} if devices else None,
+        version=_version(world),
+    )
+
+
+def _pod_webhooks(world: World) -> tuple[PodWebhook, ...]:
+    (tenant, labels), version = _tenant(world), _version(world)
+    webhook = webhook_of(rules_of_tenant(tenant, labels).rules, version)
+    return (*([webhook] if webhook is not None else []), ClassWebhooks(_lists(world)))
+
+
+def _object_webhooks(world: World) -> tuple[ObjectWebhook, ...]:
+    return (ObjectWebhooks(_lists(world)),)
 
 
 SYSTEM = SimulatedSystem(
@@ -145,7 +184,8 @@ SYSTEM = SimulatedSystem(
     writer=PodWriter(
         "Tenant",
         _tenant_of,
-        lambda world: (ClassWebhooks(_lists(world)),),
+        _pod_webhooks,
         claims=lambda world: (ClaimClasses(_lists(world)),),
+        others=_object_webhooks,
     ),
 )

@@ -27,6 +27,7 @@ from kubectl_kres.model.workload import template_in
 from kubectl_kres.model.workload_kinds import SCALED
 from kubectl_kres.reports.changes.combined_answer import Files, steps_of
 from kubectl_kres.reports.changes.given_steps import GivenStep, application_order, is_helm_test, policies_of
+from kubectl_kres.reports.changes.system import expanded
 from kubectl_kres.simulate.change import (
     Apply,
     Delete,
@@ -264,7 +265,8 @@ def assign_namespaces(
     """
     for item in steps:
         if item.kind is not None and not item.kind.namespaced:
-            yield PlacedStep(item.step, "")
+            placed = expanded(item.step, store, spaces)
+            yield from (PlacedStep(item.step, ""),) if placed is None else placed
         elif item.namespace:
             yield PlacedStep(item.step, item.namespace)
         elif isinstance(item.step, Apply):

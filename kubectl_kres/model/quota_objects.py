@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.model.objects import AmountsPath, Base, Metadata, ResourceList
+from kubectl_kres.model.objects import AmountsPath, Base, LabelSelector, Metadata, ResourceList
 from kubectl_kres.model.pod import ResourceRequirements
 
 
@@ -39,12 +39,16 @@ class ClusterResourceQuota(Base, frozen=True):
 
 
 class ClaimSpec(Base, frozen=True):
-    """What a claim asks for. ``access_modes`` None: not read, as in older snapshots."""
+    """What a claim asks for. ``access_modes`` None: not read, as in older snapshots; ``volume_name``, ``selector``:
+    which volumes it wants.
+    """
 
     access_modes: tuple[str, ...] | None = None
     resources: ResourceRequirements | None = None
     storage_class_name: str | None = None
     volume_attributes_class_name: str | None = None
+    volume_name: str = ""
+    selector: LabelSelector | None = None
 
 
 class ModifyVolumeStatus(Base, frozen=True):

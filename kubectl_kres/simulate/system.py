@@ -11,7 +11,7 @@ from msgspec import Struct
 from kubectl_kres.systems import registered_systems
 
 if TYPE_CHECKING:
-    from kubectl_kres.admission.request.new_pod import ClaimWebhook, PodWebhook, Policies
+    from kubectl_kres.admission.request.new_pod import ClaimWebhook, ObjectWebhook, PodWebhook, Policies
     from kubectl_kres.model.objects import Namespace, Raw
     from kubectl_kres.simulate.change import PlacedStep, Step
     from kubectl_kres.simulate.moves import State
@@ -58,8 +58,8 @@ class PodWriter(Struct, frozen=True):
     ``kind``: of the objects that say what, by their status: that of a file is taken for what their controller comes to.
     ``objects``: they and all else that is looked at, of a namespace. ``webhooks``: of a world with such an object.
     ``evict``: one pass over the pods that an object is about, with what admission looks up in a state: the state after
-    it, and what it did, with the ``target`` of the pods; None: it evicts none. ``claims``: the same as ``webhooks``, of
-    claims.
+    it, and what it did, with the ``target`` of the pods; None: it evicts none. ``claims``, ``others``: the same as
+    ``webhooks``, of claims and of other objects.
     """
 
     kind: str
@@ -67,6 +67,7 @@ class PodWriter(Struct, frozen=True):
     webhooks: Callable[[World], tuple[PodWebhook, ...]]
     evict: Callable[[Tables, Callable[[State], Policies], State, Raw], tuple[State, Any]] | None = None
     claims: Callable[[World], tuple[ClaimWebhook, ...]] | None = None
+    others: Callable[[World], tuple[ObjectWebhook, ...]] | None = None
 
 
 class SimulatedSystem(Struct, frozen=True):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import fields, replace
@@ -19,6 +19,7 @@ from kubectl_kres.admission.quota.quota_admission import QuotaRequest
 from kubectl_kres.admission.request.new_pod import (
     ClaimWebhook,
     ObjectReview,
+    ObjectWebhook,
     PodWebhook,
     Policies,
     admit,
@@ -175,6 +176,14 @@ class Template(Variant):
         return images, {name: value for name, value in labels.items() if value is not None}
 
 
+class _Webhooks(NamedTuple):
+    """Those of systems in a world: about pods, claims, and other objects."""
+
+    pods: tuple[PodWebhook, ...]
+    claims: tuple[ClaimWebhook, ...]
+    others: tuple[ObjectWebhook, ...]
+
+
 class Tables:
     """Numbers stand for values as long as a simulation lasts."""
 
@@ -204,7 +213,7 @@ class Tables:
         #: The templates of DaemonSets that have a ControllerRevision.
         self.revised: dict[state.Key, frozenset[int]] = {}
         self._plugins: dict[Any, Plugins | None] = {}
-        self._webhooks: dict[Any, tuple[tuple[PodWebhook, ...], tuple[ClaimWebhook, ...]]] = {}
+        self._webhooks: dict[Any, _Webhooks] = {}
         #: What a webhook said to pods of a template when they were last tried, and whose templates those are.
         self._rejections: dict[int, str] = {}
         self._rejecting: dict[state.Key, str] = {}
@@ -385,20 +394,23 @@ class Tables:
     def policies(self, world: state.World) -> Policies:
         """Return what admission looks up in a world, and asks about objects that controllers make."""
         plugins, policies = self.plugins(world), world.policies
-        webhooks, claim_webhooks = self._webhooks_of(world)
-        if webhooks or claim_webhooks:
-            policies = msgspec.structs.replace(policies, webhooks=webhooks, claim_webhooks=claim_webhooks)
+        hooks = self._webhooks_of(world)
+        if any(hooks):
+            policies = msgspec.structs.replace(
+                policies, webhooks=hooks.pods, claim_webhooks=hooks.claims, object_webhooks=hooks.others
+            )
         if plugins is None or not (plugins.deciding.validating or plugins.deciding.mutating):
             return policies
         return msgspec.structs.replace(policies, reviewer=plugins.review)
 
-    def _webhooks_of(self, world: state.World) -> tuple[tuple[PodWebhook, ...], tuple[ClaimWebhook, ...]]:
-        """Return the webhooks of systems in a world: about pods, and about claims."""
+    def _webhooks_of(self, world: state.World) -> _Webhooks:
+        """Return the webhooks of systems in a world."""
         if world.deciding not in self._webhooks:
             writing = [writer for kind, writer in pod_writers().items() if world.of_kind(kind)]
-            self._webhooks[world.deciding] = (
+            self._webhooks[world.deciding] = _Webhooks(
                 tuple(hook for writer in writing for hook in writer.webhooks(world)),
                 tuple(hook for writer in writing if writer.claims is not None for hook in writer.claims(world)),
+                tuple(hook for writer in writing if writer.others is not None for hook in writer.others(world)),
             )
         return self._webhooks[world.deciding]
 

@@ -100,7 +100,9 @@ def test_forbidden_registry_is_refused_with_the_edit_of_the_tenant(image: str, f
     assert found.verdict.outcome == "refused"
     assert text in found.verdict.message
     assert str(found.verdict.findings[0].source) == "Tenant/bakery spec.containerRegistries"
-    assert any(fix in each.text and "registry.example/" in each.text for each in found.fixes)
+    assert "registry.example/" in found.fixes[0].text
+    assert any(fix in text for each in found.fixes for text in (each.text, *each.commands))
+    assert all(each.proven for each in found.fixes)
     assert explain(_world({}, _deployment(image)), _LOAF, EvaluationOptions()).verdict.outcome == "admitted"
 
 
@@ -169,3 +171,64 @@ def test_list_of_runtime_classes_without_selector_is_told_to_refuse_nothing() ->
         "priorityClasses: default gold; allowed: a",
         "runtimeClasses: lists box, but refuses none: without a selector every class matches",
     ]
+
+
+def _fixes(store: Store) -> list[tuple[bool, list[tuple[str, str | None, str]], tuple[str, ...]]]:
+    """Of each fix whether it was tried, its edits and its commands."""
+    remedies = explain(store, _LOAF, EvaluationOptions()).fixes
+    return [(fix.proven, [(edit.field, edit.from_, edit.to) for edit in fix.edits], fix.commands) for fix in remedies]
+
+
+def test_fixes_of_all_refusals_by_lists_are_tried_together() -> None:
+    """A class that is not allowed, and then a registry: what the workload can name, else what the Tenant can allow."""
+    lists = {"priorityClasses": {"allowed": ["silver"]}, "containerRegistries": {"allowed": ["r.example"]}}
+    classes = _class("PriorityClass", "gold"), _class("PriorityClass", "silver")
+    store = _world(lists, *classes, _deployment("registry.example/loaf:1", priorityClassName="gold"))
+    template = "spec.template.spec"
+    (by_name, by_tenant) = _fixes(store)
+    assert by_name == (
+        True,
+        [
+            (f"{template}.containers[0].image", "registry.example/loaf:1", "r.example/loaf:1"),
+            (f"{template}.priorityClassName", "gold", "silver"),
+        ],
+        (),
+    )
+    assert by_tenant[:2] == (
+        True,
+        [
+            ("spec.containerRegistries.allowed", "r.example", "r.example, registry.example"),
+            ("spec.priorityClasses.allowed", "silver", "silver, gold"),
+        ],
+    )
+    (command,) = by_tenant[2]
+    assert command.startswith("kubectl patch tenant bakery --type json -p ")
+
+
+def test_a_fix_that_leaves_another_refusal_is_not_called_tried() -> None:
+    """The quota for the class that is allowed is full: neither way is enough."""
+    lists = {"priorityClasses": {"allowed": ["gold"]}}
+    store = _world(
+        lists, _class("PriorityClass", "gold"), _class("PriorityClass", "tin"), _GOLDS,
+        _deployment(priorityClassName="tin"),
+    )  # fmt: skip
+    assert [edits for proven, edits, _ in _fixes(store) if proven] == [[
+        ("spec.priorityClasses.allowed", "gold", "gold, tin"),
+    ]]  # fmt: skip
+
+
+def test_a_class_is_named_in_the_template_by_a_command() -> None:
+    store = _world(
+        {"priorityClasses": {"allowed": ["silver"]}}, _class("PriorityClass", "gold"),
+        _class("PriorityClass", "silver"), _deployment(priorityClassName="gold"),
+    )  # fmt: skip
+    (_, _, (command,)), _ = _fixes(store)
+    assert '"priorityClassName":"silver"' in command
+
+
+def test_numbers_of_namespaces_and_objects_stand_on_the_page_of_a_tenant() -> None:
+    store = _world({"namespaceOptions": {"quota": 1}})
+    lines = tenant_lines(explain_tenant(store, Subject(ObjectRef("Tenant", "bakery"), BY_KIND["Tenant"])), width=100)
+    text = "\n".join(lines)
+    assert text.startswith("full: Tenant/bakery: 1 namespace")
+    assert "namespaces: 1 of 1, a further one is refused" in text

@@ -719,7 +719,6 @@ spec: {{containers: [{{name: c, image: example.test/x}}]}}
 @pytest.mark.parametrize(
     ("flags", "text"),
     [
-        ("--set tenant/ml:spec.cordoned=true", "what Capsule makes of a Tenant is not simulated"),
         ("--delete tenant/ml", "what Capsule makes of a Tenant is not simulated"),
         ("--delete taskrun/build-api-9c4f -n ci", "what becomes of the pods of a TaskRun is not simulated"),
         ("--delete node/a", "what a change of a Node leads to is not simulated"),

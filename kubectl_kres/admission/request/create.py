@@ -22,7 +22,7 @@ from kubectl_kres.admission.pod.defaulting import without_unknown
 from kubectl_kres.admission.pod.validation import validate_containers, validate_pod_level
 from kubectl_kres.admission.quota import quota_admission, quota_object
 from kubectl_kres.admission.request.new_pod import Policies, admit
-from kubectl_kres.admission.request.policy_answer import answer_request, not_valid, undecodable
+from kubectl_kres.admission.request.policy_answer import answer_request, not_valid, undecodable, with_webhooks
 from kubectl_kres.admission.request.volume_claims import admit_claim, create_claim
 from kubectl_kres.admission.structure import workload_structure
 from kubectl_kres.admission.structure.metadata_structure import metadata_errors, name_of, owner_notices, tag_errors
@@ -176,7 +176,7 @@ def create(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[
     if kind == "Job" and metadata.get("uid"):  # the server gives it another one, which its selector goes by
         raw = {**raw, "metadata": {key: value for key, value in metadata.items() if key != "uid"}}
     create_it = _BY_KIND.get(kind, create_workload if kind in WORKLOADS else _create_counted)
-    outcomes = create_it(raw, policies, server)
+    outcomes = with_webhooks(create_it(raw, policies, server), raw, policies)
     unknown = (*unknown_fields(raw, kind), *owner_notices(raw))
     if not unknown:
         return outcomes

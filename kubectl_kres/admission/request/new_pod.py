@@ -32,7 +32,7 @@ from kubectl_kres.admission.quota import quota_admission
 from kubectl_kres.admission.quota.usage import matches_pod, pod_names, pod_usage
 from kubectl_kres.model.objects import LimitRange, ObjectRef, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.model.pod import Pod, ResizePolicy, ResourceClaimEntry
-from kubectl_kres.model.quota_objects import ResourceClaimTemplate
+from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaimTemplate
 from kubectl_kres.provenance.journal import Assumption, Derive, Entry, Set, Source
 
 #: Up to this many LimitRanges with defaults, every order is tried; beyond, each pair of a first and a last one.
@@ -84,8 +84,21 @@ class ClaimWebhook(Protocol):
         ``named`` None: the claim has none.
         """
 
-    def review(self, named: str | None) -> Refusal | None:
-        """Return the refusal of a claim of a storage class; None where it passes."""
+    def review(self, claim: PersistentVolumeClaim) -> Refusal | None:
+        """Return the refusal of a claim with the storage class that it gets; None where it passes."""
+
+    def gap(self, claim: PersistentVolumeClaim) -> Assumption | None:
+        """Return what it looks at of a claim that is not known, so that it is taken to pass; None: all is known."""
+
+
+class ObjectWebhook(Protocol):
+    """A webhook whose answers about objects that are neither pods nor PersistentVolumeClaims are computed."""
+
+    def looks_at(self, kind: str, api_version: str) -> bool:
+        """Return whether it may refuse objects of a kind that is known by its name alone."""
+
+    def review(self, raw: Mapping[str, Any], *, update: bool = False) -> Refusal | None:
+        """Return the refusal of an object as it is sent; None where it passes. ``update``: it is there already."""
 
 
 class ObjectReview(Struct, frozen=True):
@@ -112,7 +125,7 @@ class Policies(Struct, frozen=True):
     extended: device class to the extended resource that it stands for. expandable: storage class to whether its claims
     may grow. default_storage: the storage class that claims without one get; empty: none, or it decides nothing.
     webhooks: those whose answers about pods are computed, in the order in which they are asked; claim_webhooks: about
-    claims.
+    claims; object_webhooks: about other objects.
     claim_templates: what claims on devices are made from. reviewer: what else says of objects that controllers make;
     None: nothing does.
     """
@@ -126,12 +139,20 @@ class Policies(Struct, frozen=True):
     default_storage: str = ""
     webhooks: tuple[PodWebhook, ...] = ()
     claim_webhooks: tuple[ClaimWebhook, ...] = ()
+    object_webhooks: tuple[ObjectWebhook, ...] = ()
     claim_templates: Mapping[str, ResourceClaimTemplate] | None = None
     reviewer: Reviewer | None = None
 
     def review(self, raw: Mapping[str, Any], server: Server, *, whole: bool = True) -> ObjectReview:
         """Return what policies say of an object that a controller makes."""
-        return ObjectReview(raw) if self.reviewer is None else self.reviewer(raw, server, whole=whole)
+        review = ObjectReview(raw) if self.reviewer is None else self.reviewer(raw, server, whole=whole)
+        denied = self.denial(raw)
+        return review if denied is None else structs.replace(review, refusals=(*review.refusals, denied))
+
+    def denial(self, raw: Mapping[str, Any], *, update: bool = False) -> Refusal | None:
+        """Return what webhooks say of an object as it is sent, the first that refuses; None where it passes."""
+        refusals = (webhook.review(raw, update=update) for webhook in self.object_webhooks)
+        return next((refusal for refusal in refusals if refusal is not None), None)
 
 
 def for_owner_of(pod: Pod, policies: Policies) -> Policies:

@@ -166,7 +166,7 @@ def _device_claims(pod: Pod, policies: Policies, server: Server) -> Iterator[Cre
         name = f"{pod.metadata.name}-{entry.name}"
         claim = ResourceClaim(Metadata(name=name, namespace=pod.metadata.namespace), template.spec.spec)
         review = ObjectReview({})
-        if policies.reviewer is not None:
+        if policies.reviewer is not None or policies.object_webhooks:
             review = policies.review(struct_as_json(claim, "resource.k8s.io/v1", "ResourceClaim"), server)
             claim = decode_object(review.object, ResourceClaim)
         request = quota_admission.device_request(claim, server, policies.extended)

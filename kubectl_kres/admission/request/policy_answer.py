@@ -34,6 +34,21 @@ def answer_request(
     return (Outcome(True, code, None, warnings, stored, verdict.charges),)
 
 
+def is_late(outcome: Outcome) -> bool:
+    """Return whether a quota refuses, which is asked last."""
+    return outcome.refusal is not None and outcome.refusal.findings[0].rule.startswith("quota/")
+
+
+def with_webhooks(
+    outcomes: tuple[Outcome, ...], raw: Raw, policies: Policies, *, update: bool = False
+) -> tuple[Outcome, ...]:
+    """Return every answer with what webhooks say: they are asked after what an object is, and before quotas."""
+    if not policies.object_webhooks or not all(outcome.allowed or is_late(outcome) for outcome in outcomes):
+        return outcomes
+    denied = policies.denial(raw, update=update)
+    return outcomes if denied is None else (Outcome(False, denied.code, denied, outcomes[0].warnings),)
+
+
 def undecodable(raw: Raw) -> Outcome | None:
     """400: the object as sent holds a text that is no quantity, or a value of another type than its field's.
 

@@ -20,7 +20,7 @@ from kubectl_kres.admission.quota import quota_object
 from kubectl_kres.admission.quota.quota_admission import pod_request, service_request
 from kubectl_kres.admission.request.create import create_workload
 from kubectl_kres.admission.request.new_pod import Policies, stored_pod
-from kubectl_kres.admission.request.policy_answer import answer_request, not_valid, undecodable
+from kubectl_kres.admission.request.policy_answer import answer_request, not_valid, undecodable, with_webhooks
 from kubectl_kres.admission.request.volume_claims import has_changed, update_claim
 from kubectl_kres.admission.structure.metadata_structure import name_of
 from kubectl_kres.admission.structure.workload_structure import workload_errors
@@ -62,7 +62,9 @@ def update(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outc
     undecoded = undecodable(new)
     if undecoded is not None:
         return (undecoded,)
-    outcomes = _BY_KIND.get(kind, _update_counted)(old, new, policies, server)
+    outcomes = with_webhooks(
+        _BY_KIND.get(kind, _update_counted)(old, new, policies, server), new, policies, update=True
+    )
     unknown = unknown_fields(new, kind)
     if not unknown:
         return outcomes

@@ -19,7 +19,7 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import claim_request
 from kubectl_kres.admission.quota.usage import BETA_STORAGE_CLASS, storage_class_of
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies
-from kubectl_kres.admission.request.policy_answer import answer_request, not_valid
+from kubectl_kres.admission.request.policy_answer import answer_request, is_late, not_valid
 from kubectl_kres.admission.structure.metadata_structure import metadata_errors, name_of
 from kubectl_kres.admission.structure.volume_structure import claim_errors, size_errors
 from kubectl_kres.model.objects import decode_object, struct_as_json
@@ -86,11 +86,6 @@ def with_review(outcomes: tuple[Outcome, ...], review: ObjectReview) -> tuple[Ou
     """Return every answer to such a claim: policies are asked before quotas, and after what it is and LimitRanges."""
     late = all(outcome.allowed or is_late(outcome) for outcome in outcomes)
     return _build_refused_outcomes(review.refusals, ()) if review.refusals and late else outcomes
-
-
-def is_late(outcome: Outcome) -> bool:
-    """Return whether a quota refuses, which is asked last."""
-    return outcome.refusal is not None and outcome.refusal.findings[0].rule.startswith("quota/")
 
 
 def update_claim(
@@ -163,7 +158,7 @@ def with_default_class(claim: PersistentVolumeClaim, policies: Policies) -> Pers
 def _denials(claim: PersistentVolumeClaim, policies: Policies) -> Iterator[Refusal]:
     """Yield what webhooks say of a claim as it would be stored."""
     for webhook in policies.claim_webhooks:
-        refusal = webhook.review(claim.spec.storage_class_name)
+        refusal = webhook.review(claim)
         if refusal is not None:
             yield refusal
 

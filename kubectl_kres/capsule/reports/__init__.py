@@ -13,16 +13,18 @@ from kubectl_kres.model.objects import ManagedMetadata, Metadata, ObjectRef, Res
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common import system
+from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
+from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.remedy import Edit, RaiseQuota
+from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Remedy
 from kubectl_kres.reports.common.system_parts import SystemPart
 from kubectl_kres.store.store import ReadRequest, Store
 
 _GET, _LIST, _BOTH = ("get",), ("list",), ("get", "list")
 _SHARED = ("GlobalResourceQuota", "CustomQuota", "GlobalCustomQuota")
 #: What decides about pods, and what tells by which version.
-_DECIDING = ("Namespace", "Tenant", "RuleStatus", "GlobalResourceQuota", "CustomResourceDefinition")
+_DECIDING = ("Namespace", "Tenant", "RuleStatus", "GlobalResourceQuota", "CustomResourceDefinition", model.VOLUMES)
 _OF_TENANTS = ("Tenant", "RuleStatus", "CustomResourceDefinition")
 #: What names of webhooks of Capsule end in.
 _HOOKS = (".projectcapsule.dev", ".capsule.clastix.io")
@@ -35,6 +37,10 @@ _COMPUTED = frozenset({
 _OF_TENANT_ALONE = frozenset({
     "pods.validating.projectcapsule.dev", "pod.mutating.projectcapsule.dev", "pvc.validating.projectcapsule.dev",
     "storage.mutating.projectcapsule.dev", "cordoning.validating.projectcapsule.dev",
+    "services.validating.projectcapsule.dev", "devices.validating.projectcapsule.dev",
+    "ingress.validating.projectcapsule.dev", "ingress.mutating.projectcapsule.dev",
+    "gateway.validating.projectcapsule.dev", "gateway.mutating.projectcapsule.dev",
+    "customresources.validating.projectcapsule.dev", "pvc.mutating.projectcapsule.dev",
 })  # fmt: skip
 _QUOTAS = tuple(system.ReadRight(kind, _LIST, "Capsule's quotas over several namespaces") for kind in _SHARED)
 _OWN = tuple(
@@ -46,8 +52,10 @@ _OWN = tuple(
 def _reads(store: Store, question: system.Question) -> Iterable[ReadRequest] | None:
     if isinstance(question, system.AboutPod):
         return _reads_of_pools(store, question.namespace)
-    if isinstance(question, system.AboutPolicies):
+    if isinstance(question, system.AboutPolicies | system.AboutNewObjects):
         return _reads_of_policies(store, question.namespace)
+    if isinstance(question, system.AboutClaims):
+        return _reads_of_volumes(store, question)
     if isinstance(question, system.AboutRefused):
         return _reads_of_refused(store, question.namespace)
     if isinstance(question, system.AboutSharedQuotas):
@@ -73,6 +81,13 @@ def _reads_of_policies(store: Store, namespace: str) -> Iterable[ReadRequest]:
     from kubectl_kres.capsule.reports.common.tenancy import tenancy_needs
 
     return tenancy_needs(store, namespace, decided=has_enforced_rules(store, namespace))
+
+
+def _reads_of_volumes(store: Store, question: system.AboutClaims) -> Iterator[ReadRequest]:
+    """Yield the volumes that claims of a Tenant name: whose they are stands in a label."""
+    if model.tenant_name(store.get("Namespace", question.namespace)):
+        for name in question.volumes:
+            yield ReadRequest(model.VOLUMES, name=name)
 
 
 def _reads_of_refused(store: Store, namespace: str) -> Iterator[ReadRequest]:
@@ -110,7 +125,7 @@ def _explain_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -
 def _extend(store: Store, namespace: str, policies: Policies) -> ExtendedPolicies:
     tenant: model.Tenant | None = store.get("Tenant", model.tenant_name(store.get("Namespace", namespace)))
     computed = _OF_TENANT_ALONE if tenant is not None else frozenset[str]()
-    if not has_enforced_rules(store, namespace):
+    if tenant is None and not has_enforced_rules(store, namespace):
         return ExtendedPolicies(policies, computed=computed)
     from kubectl_kres.capsule.reports.common.tenancy import extend_policies
 
@@ -207,8 +222,9 @@ def has_enforced_rules(store: Store, namespace: str) -> bool:
     tenant: model.Tenant | None = store.get("Tenant", model.tenant_name(space))
     if tenant is None:
         return False
-    decides = tenant.spec.cordoned or tenant.spec.node_selector or model.has_lists(tenant)
-    return bool(decides) or any(rule.enforce is not None for rule in tenant.spec.rules or ())
+    spec = tenant.spec
+    decides = spec.cordoned or spec.node_selector or spec.device_classes or model.has_lists(tenant)
+    return bool(decides) or any(rule.enforce is not None for rule in spec.rules or ())
 
 
 def _has_capsule(store: Store, namespace: str) -> bool:
@@ -230,10 +246,25 @@ def _rule_remedy(case: Any) -> Iterator[str]:
     return RULE_REMEDIES[case.finding.rule](case)
 
 
+def _remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
+    rules = {finding.rule for outcome in analysis.outcomes if outcome.refusal for finding in outcome.refusal.findings}
+    if not rules & _LISTED:
+        return ()
+    from kubectl_kres.capsule.reports.list_remedies import list_remedies
+
+    return list_remedies(store, subject, analysis)
+
+
+#: Rules of lists, whose remedies are tried.
+_LISTED = frozenset({"capsule/class-allowed", "capsule/registry", "capsule/pull-policy"})
 #: Rules that refuse pods and claims.
 _WITH_SENTENCES = (
     "capsule/rule-resources", "capsule/rule-qos", "capsule/class-allowed", "capsule/class-default", "capsule/registry",
-    "capsule/pull-policy", "capsule/bad-pattern", "capsule/storage-class-missing",
+    "capsule/pull-policy", "capsule/bad-pattern", "capsule/storage-class-missing", "capsule/volume",
+    "capsule/volume-selector", "capsule/count",
+    "capsule/namespaces", "capsule/service-type", "capsule/service-metadata",
+    "capsule/external-ip", "capsule/hostname", "capsule/hostname-empty", "capsule/wildcard",
+    "capsule/device-alternatives", "capsule/device-class-missing",
 )  # fmt: skip
 #: The label of a LimitRange that a Tenant keeps: which item of its ``limitRanges`` it is.
 _RANGE_LABEL = "capsule.clastix.io/limit-range"
@@ -334,6 +365,7 @@ SYSTEM = system.System(
     },
     sentences=dict.fromkeys(_WITH_SENTENCES, _rule_remedy),
     reads=_reads,
+    remedies=_remedies,
     describe=_describe,
     history=_history,
     explain_namespace=_explain_namespace,

@@ -21,6 +21,7 @@ from kubectl_kres.capsule.reports.common.tenancy import (
     summaries_of_tenant,
     version_of,
 )
+from kubectl_kres.capsule.rules.object_counts import object_counts
 from kubectl_kres.capsule.rules.workload_rules import rules_of_tenant
 from kubectl_kres.capsule.versions import remarks
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaSpec
@@ -86,11 +87,24 @@ class ClassList(Record, frozen=True):
     refuses_nothing: bool = False
 
 
+class TenantCount(Record, frozen=True):
+    """How many objects a Tenant may have: of ``field``, a resource with group and version, or its namespaces.
+
+    ``full``: a further one is refused.
+    """
+
+    field: str
+    used: int
+    limit: int
+    full: bool = False
+
+
 class TenantExplanation(Record, frozen=True):
     """The quotas of a Tenant over its namespaces, and its rules about pods. ``scope`` empty: it has no quotas.
 
     ``assumptions``: what of the rules is not known, and what another version of Capsule does. ``lists``: what pods and
-    claims may name. ``cordoned``: what that means, and how it ends; empty: it is not.
+    claims may name. ``cordoned``: what that means, and how it ends; empty: it is not. ``counts``: what it may have a
+    number of.
     """
 
     tenant: ObjectRef
@@ -103,6 +117,7 @@ class TenantExplanation(Record, frozen=True):
     assumptions: tuple[Assumption, ...] = ()
     lists: tuple[ClassList, ...] = ()
     cordoned: str = ""
+    counts: tuple[TenantCount, ...] = ()
 
     @property
     def is_exceeded(self) -> bool:
@@ -137,10 +152,12 @@ def explain_tenant(store: Store, subject: Subject) -> TenantExplanation:
     assumed = list(rules_of_tenant(tenant, None).assumptions)
     if rules:
         assumed += (Assumption("spec.rules", "capsule/version", text) for text in remarks(version, "rules"))
-    lists = tuple(_lists(tenant))
-    cordoned = cordoned_text(tenant.metadata.name) if tenant.spec.cordoned else ""
+    lists, counts = tuple(_lists(tenant)), tuple(_counts(tenant))
+    cordoned = cordoned_text(store.origin, tenant.metadata.name) if tenant.spec.cordoned else ""
     if quotas is None or not quotas.items:
-        return TenantExplanation(ref, spaces, rules=rules, assumptions=tuple(assumed), lists=lists, cordoned=cordoned)
+        return TenantExplanation(
+            ref, spaces, rules=rules, assumptions=tuple(assumed), lists=lists, cordoned=cordoned, counts=counts
+        )
     if version is not None:
         texts = remarks(version, "tenant quotas")
         assumed += (Assumption("spec.resourceQuotas", "capsule/version", text) for text in texts)
@@ -160,7 +177,17 @@ def explain_tenant(store: Store, subject: Subject) -> TenantExplanation:
         assumptions=tuple(assumed),
         lists=lists,
         cordoned=cordoned,
+        counts=counts,
     )
+
+
+def _counts(tenant: Tenant) -> Iterator[TenantCount]:
+    """Yield what is limited in number. Of ResourceQuotas see ``items``."""
+    quota, number = tenant.spec.namespace_options.quota, len(tenant.status.namespaces or ())
+    if quota is not None:
+        yield TenantCount("namespaces", number, quota, number >= quota)
+    for count in object_counts(tenant.metadata.annotations or {}):
+        yield TenantCount(count.resource, count.used, count.limit, count.used >= count.limit)
 
 
 def _lists(tenant: Tenant) -> Iterator[ClassList]:
@@ -171,6 +198,9 @@ def _lists(tenant: Tenant) -> Iterator[ClassList]:
         ("storageClasses", spec.storage_classes),
         ("deviceClasses", spec.device_classes),
         ("containerRegistries", spec.container_registries),
+        ("ingressOptions.allowedClasses", spec.ingress_options.allowed_classes),
+        ("ingressOptions.allowedHostnames", spec.ingress_options.allowed_hostnames),
+        ("gatewayOptions.allowedClasses", spec.gateway_options.allowed_classes),
     ):
         if allowed is None:
             continue
@@ -180,6 +210,14 @@ def _lists(tenant: Tenant) -> Iterator[ClassList]:
         yield ClassList(field, allowed.default, names, allowed.allowed_regex, selector, refuses_nothing=unlimited)
     if spec.image_pull_policies:
         yield ClassList("imagePullPolicies", allowed=tuple(spec.image_pull_policies))
+    if spec.service_options is not None and (types := spec.service_options.allowed_services) is not None:
+        named = ("NodePort", types.node_port), ("ExternalName", types.external_name), (
+            "LoadBalancer", types.load_balancer,
+        )  # fmt: skip
+        allowed_types = ("ClusterIP", *(name for name, is_allowed in named if is_allowed))
+        yield ClassList("serviceOptions.allowedServices", allowed=allowed_types)
+    if spec.service_options is not None and (addresses := spec.service_options.external_ips) is not None:
+        yield ClassList("serviceOptions.externalIPs", allowed=tuple(addresses.allowed or ()))
 
 
 def _item(store: Store, tenant: Tenant, number: int, item: ResourceQuotaSpec, *, together: bool) -> TenantItem:

@@ -5,6 +5,7 @@ first.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from shlex import quote
 from typing import Any
 
 import msgspec
@@ -22,6 +23,7 @@ from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.given_steps import cluster_needs, namespace_needs
 from kubectl_kres.reports.changes.report import ChangeReport, WorkloadChange
 from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.remedies.commands import directed_command, patch_command
 from kubectl_kres.simulate.change import Apply, Delete, PlacedStep
 from kubectl_kres.simulate.cluster import ChangeOutcome, simulate_steps
 from kubectl_kres.store.store import ReadRequest, Store
@@ -102,17 +104,15 @@ def migration(store: Store, tenant: Tenant, headroom: int, server: Server) -> Mi
     change_report = report(outcome)
     problems += _problems(outcome, change_report, objects)
     stalling = tuple(change.subject for change in change_report.workloads if _only_stalls(change))
-    patch = f'kubectl patch tenant {name} --type merge -p \'{{"spec":{{"resourceQuotas":{{"items":[]}}}}}}\''
-    old = msgspec.json.encode({"spec": {"resourceQuotas": msgspec.to_builtins(quotas)}}).decode()
+    ref, origin = ObjectRef("Tenant", name), store.origin
+    patch = patch_command(origin, ref, {"spec": {"resourceQuotas": {"items": []}}}, "merge")
     back = (
-        f"kubectl patch tenant {name} --type merge -p '{old}'",
-        *(f"kubectl delete resourcepool {pool['metadata']['name']}" for pool in pools),
+        patch_command(origin, ref, {"spec": {"resourceQuotas": msgspec.to_builtins(quotas)}}, "merge"),
+        *(directed_command(origin, f"delete resourcepool {quote(pool['metadata']['name'])}") for pool in pools),
     )
     claiming = {raw["metadata"]["namespace"] for raw in claims}
     idle = tuple(space for space in spaces if space not in claiming)
-    return Migration(
-        ObjectRef("Tenant", name), quotas.scope, objects, patch, back, tuple(dict.fromkeys(problems)), stalling, idle
-    )
+    return Migration(ref, quotas.scope, objects, patch, back, tuple(dict.fromkeys(problems)), stalling, idle)
 
 
 def _parse_amounts(values: Mapping[str, Any] | None, path: str) -> dict[str, Quantity]:

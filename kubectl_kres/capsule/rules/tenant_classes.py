@@ -20,19 +20,23 @@ from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.base.outcome import Finding, Refusal
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.pod.defaulting import SYSTEM_PRIORITIES
-from kubectl_kres.capsule.model import AllowedList, TenantSpec
+from kubectl_kres.capsule.model import TENANT_LABEL, AllowedList, Tenant, TenantSpec
 from kubectl_kres.capsule.rules.assignment import fault, fits
-from kubectl_kres.capsule.rules.webhooks import webhook_refusal
+from kubectl_kres.capsule.rules.object_counts import count_refusal
+from kubectl_kres.capsule.rules.webhooks import failure, webhook_refusal
+from kubectl_kres.capsule.versions import Version, has_change
 from kubectl_kres.model.objects import PriorityClass, RuntimeClass, StorageClass
 from kubectl_kres.model.pod import Container, DetailedContainer
+from kubectl_kres.model.quota_objects import ClaimSpec, DeviceClass, PersistentVolumeClaim
 from kubectl_kres.policies.cel.base.values import NotComputed
 from kubectl_kres.policies.cel.libraries.regex import BadPattern, compile_pattern
-from kubectl_kres.provenance.journal import Entry, Set, Source
+from kubectl_kres.provenance.journal import Assumption, Entry, Set, Source
 
 _PODS_VALIDATING: Final = "pods.validating.projectcapsule.dev"
 _POD_MUTATING: Final = "pod.mutating.projectcapsule.dev"
 _CLAIMS_VALIDATING: Final = "pvc.validating.projectcapsule.dev"
 _CLAIM_MUTATING: Final = "storage.mutating.projectcapsule.dev"
+_CLASS_NAME: Final = "spec.storageClassName"
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
@@ -114,17 +118,38 @@ def pull_policy(container: Container) -> str | None:
 
 
 class TenantLists(Struct, frozen=True):
-    """The classes and lists of a Tenant, and the classes that there are. None: these could not be read."""
+    """The classes and lists of a Tenant, and the classes and volumes that there are. None: these could not be read.
+
+    ``volumes``: labels by name, of each one that is known; None: there is none of that name. ``annotations``: those of
+    the Tenant; ``namespaces``: how many it has. ``version``: of Capsule.
+    """
 
     tenant: str
     spec: TenantSpec
     priorities: Mapping[str, PriorityClass] | None = None
     runtimes: Mapping[str, RuntimeClass] | None = None
     storages: Mapping[str, StorageClass] | None = None
+    devices: Mapping[str, DeviceClass] | None = None
+    volumes: Mapping[str, Mapping[str, str] | None] = {}
+    annotations: Mapping[str, str] = {}
+    namespaces: int = 0
+    version: Version | None = None
 
     def source(self, field: str) -> Source:
         """Return a field of the Tenant."""
         return Source("Tenant", self.tenant, field=f"spec.{field}")
+
+
+def lists_of(tenant: Tenant, **classes: Any) -> TenantLists:
+    """Return what the webhooks look at of a Tenant; ``classes``: as far as they are known, as TenantLists has them."""
+    annotations = tenant.metadata.annotations or {}
+    return TenantLists(
+        tenant.metadata.name,
+        tenant.spec,
+        annotations=annotations,
+        namespaces=len(tenant.status.namespaces or ()),
+        **classes,
+    )
 
 
 class ClassWebhooks(Struct, frozen=True):
@@ -165,7 +190,7 @@ class ClassWebhooks(Struct, frozen=True):
             text = f'failed to assign tenant default Priority Class: PriorityClass.scheduling.k8s.io "{allowed.default}" not found'  # noqa: E501 - the webhook's words
             source = self.lists.source("priorityClasses.default")
             finding = Finding(text, "capsule/class-default", "spec.priorityClassName", source=source)
-            draft.denied = _failed(_POD_MUTATING, finding)
+            draft.denied = refusal_of(_POD_MUTATING, finding, fails=True)
             return False
         draft.spec = structs.replace(
             draft.spec, priority_class_name=allowed.default, priority=None, preemption_policy=None
@@ -189,9 +214,11 @@ class ClassWebhooks(Struct, frozen=True):
     def review(self, draft: Draft, name: str, journal: list[Entry] | None) -> tuple[Refusal, ...]:
         """Return the first refusal."""
         del name, journal
+        counted = count_refusal(self.lists.tenant, self.lists.annotations, "Pod", "v1")
+        if counted is not None:
+            return (counted,)
         for finding in self._findings(draft):
-            failed = finding.text.startswith(_PANIC)
-            return ((_failed if failed else webhook_refusal)(_PODS_VALIDATING, finding),)
+            return (refusal_of(_PODS_VALIDATING, finding, fails=finding.rule == "capsule/bad-pattern"),)
         return ()
 
     def _findings(self, draft: Draft) -> Iterator[Finding]:
@@ -230,7 +257,7 @@ class ClassWebhooks(Struct, frozen=True):
                 if image.registry and (exactly(allowed, image.registry) or by_pattern(allowed, image.registry)):
                     continue
             except BadPattern as error:
-                yield _bad_pattern(allowed, error, source)
+                yield _bad_list(allowed, error, source)
                 continue
             except NotComputed:
                 continue
@@ -246,7 +273,7 @@ class ClassWebhooks(Struct, frozen=True):
         selected = has_selector(allowed) and _is_selected(allowed, self.lists.priorities, name)
         source = self.lists.source("priorityClasses")
         head = f"Pod Priority Class {name} is forbidden for the current Tenant: "
-        yield from _check(allowed, name, head, "spec.priorityClassName", source, selected=selected)
+        yield from refused_class(allowed, name, head, "spec.priorityClassName", source, selected=selected)
 
     def _refused_runtime(self, draft: Draft) -> Iterator[Finding]:
         """A list without a selector refuses nothing: a selector without fields matches each class."""
@@ -256,7 +283,7 @@ class ClassWebhooks(Struct, frozen=True):
         selected = _is_selected(allowed, self.lists.runtimes, name) if has_selector(allowed) else True
         source = self.lists.source("runtimeClasses")
         head = f"Pod Runtime Class {name} is forbidden for the current Tenant: "
-        yield from _check(allowed, name, head, "spec.runtimeClassName", source, selected=selected)
+        yield from refused_class(allowed, name, head, "spec.runtimeClassName", source, selected=selected)
 
 
 def _containers(draft: Draft) -> Iterator[tuple[str, Container]]:
@@ -285,14 +312,14 @@ def _is_selected(allowed: AllowedList, classes: Mapping[str, Any] | None, name: 
     return item is not None and by_labels(allowed, item.metadata.labels or {})
 
 
-def _check(
+def refused_class(
     allowed: AllowedList, name: str, head: str, path: str, source: Source, *, selected: bool | None
 ) -> Iterator[Finding]:
     """Yield why a class is refused. ``selected`` None: not known, so that it is taken to pass."""
     try:
         listed = exactly(allowed, name) or by_pattern(allowed, name)
     except BadPattern as error:
-        yield _bad_pattern(allowed, error, source)
+        yield _bad_list(allowed, error, source)
         return
     except NotComputed:
         return
@@ -301,20 +328,22 @@ def _check(
                       expected=", ".join(allowed.allowed or ()), source=source)  # fmt: skip
 
 
-_PANIC = "panic: "
+#: What a handler answers that looks into something that is not there.
+NIL_POINTER: Final = "panic: runtime error: invalid memory address or nil pointer dereference [recovered]"
 
 
-def _bad_pattern(allowed: AllowedList, error: BadPattern, source: Source) -> Finding:
+def _bad_list(allowed: AllowedList, error: BadPattern, source: Source) -> Finding:
+    return bad_pattern(allowed.allowed_regex, error, source.at_path(f"{source.field}.allowedRegex"))
+
+
+def bad_pattern(pattern: str, error: BadPattern, source: Source) -> Finding:
     """Every request fails on a pattern that does not compile. Source: controller-runtime admission/webhook.go."""
-    shown = f"`{allowed.allowed_regex}`"
-    text = f"{_PANIC}regexp: Compile({shown}): {error} [recovered]"
-    return Finding(text, "capsule/bad-pattern", source=source.at_path(f"{source.field}.allowedRegex"))
+    return Finding(f"panic: regexp: Compile(`{pattern}`): {error} [recovered]", "capsule/bad-pattern", source=source)
 
 
-def _failed(webhook: str, finding: Finding) -> Refusal:
-    """Return the 500 of a webhook that fails."""
-    message = f'admission webhook "{webhook}" denied the request: {finding.text}'
-    return Refusal(500, "", message, (finding,))
+def refusal_of(webhook: str, finding: Finding, *, fails: bool = False) -> Refusal:
+    """Return what the API server makes of a webhook that refuses, or that fails."""
+    return (failure if fails else webhook_refusal)(webhook, finding)
 
 
 class ClaimClasses(Struct, frozen=True):
@@ -332,17 +361,64 @@ class ClaimClasses(Struct, frozen=True):
             return None
         return allowed.default, self.lists.source("storageClasses.default")
 
-    def review(self, named: str | None) -> Refusal | None:
-        """Return why a claim of a class is refused."""
+    def review(self, claim: PersistentVolumeClaim) -> Refusal | None:
+        """Return why a claim is refused: for the class that it has, or the volume that it names."""
+        named = claim.spec.storage_class_name
+        fails = self._failure(named)
+        return fails or self._refused_volume(claim.spec) or self._refused_class(named)
+
+    def gap(self, claim: PersistentVolumeClaim) -> Assumption | None:
+        """Return that it is not known whose a volume is that the claim names."""
+        name = claim.spec.volume_name
+        if not name or name in self.lists.volumes:
+            return None
+        text = f"volume {name} was not read: it is taken to have label {TENANT_LABEL}={self.lists.tenant}, else the claim is refused"  # noqa: E501 - one sentence
+        return Assumption("spec.volumeName", "capsule/volume", text)
+
+    def _failure(self, named: str | None) -> Refusal | None:
+        allowed, storages = self.lists.spec.storage_classes, self.lists.storages
+        if allowed is None or not allowed.default or storages is None:
+            return None
+        if named in {None, allowed.default, *storages}:
+            return None
+        # The webhook asks the class that it did not find whether it is the default one.
+        source = self.lists.source("storageClasses")
+        finding = Finding(
+            NIL_POINTER, "capsule/storage-class-missing", _CLASS_NAME, observed=named or "", source=source
+        )
+        return refusal_of(_CLAIM_MUTATING, finding, fails=True)
+
+    def _refused_volume(self, spec: ClaimSpec) -> Refusal | None:
+        """A claim that names or selects volumes gets the selector of its Tenant, and a named one has to have its label.
+
+        Older versions refuse selectors.
+        """
+        name, volumes, source = spec.volume_name, self.lists.volumes, Source("Tenant", self.lists.tenant)
+        by_label = has_change("volume-selectors", self.lists.version)
+        if not by_label and spec.selector is not None:
+            text = "PersistentVolume selectors are not allowed since unable to prevent cross-tenant mount"
+            finding = Finding(text, "capsule/volume-selector", "spec.selector", source=source)
+            return refusal_of(_CLAIMS_VALIDATING, finding, fails=True)
+        if not name or name not in volumes:
+            return None
+        labels = volumes[name]
+        tenant = (labels or {}).get(TENANT_LABEL)
+        if tenant == self.lists.tenant:
+            return None
+        if labels is None:
+            text = "cannot create a PVC referring to a not yet existing PV"
+        elif tenant is None:
+            text = f"PersistentVolume {name} is missing the Tenant label ({TENANT_LABEL}), preventing a potential cross-tenant mount"  # noqa: E501 - the webhook's words
+        else:
+            text = f"Preventing a cross-tenant mount for PersistentVolume {name}"
+        finding = Finding(text, "capsule/volume", "spec.volumeName", observed=name, source=source)
+        return refusal_of(_CLAIMS_VALIDATING, finding, fails=labels is None or not by_label)
+
+    def _refused_class(self, named: str | None) -> Refusal | None:
         allowed, storages = self.lists.spec.storage_classes, self.lists.storages
         if allowed is None or (named is None and storages is None):
             return None
-        source, path = self.lists.source("storageClasses"), "spec.storageClassName"
-        if allowed.default and storages is not None and named not in {None, allowed.default, *storages}:
-            # The webhook asks the class that it did not find whether it is the default one.
-            text = f"{_PANIC}runtime error: invalid memory address or nil pointer dereference [recovered]"
-            finding = Finding(text, "capsule/storage-class-missing", path, observed=named or "", source=source)
-            return _failed(_CLAIM_MUTATING, finding)
+        source, path = self.lists.source("storageClasses"), _CLASS_NAME
         if named is None:
             text = f"A valid Storage Class must be used: {words_of(allowed, ordered=False)}"
             expected = ", ".join(allowed.allowed or ())
@@ -351,12 +427,11 @@ class ClaimClasses(Struct, frozen=True):
         if not named and has_selector(allowed):
             # The webhook looks for a class without a name to see its labels.
             finding = Finding("resource name may not be empty", "capsule/class-allowed", path, source=source)
-            return _failed(_CLAIMS_VALIDATING, finding)
+            return refusal_of(_CLAIMS_VALIDATING, finding, fails=True)
         if named == allowed.default:
             return None
         selected = has_selector(allowed) and _is_selected(allowed, storages, named)
         head = f"Storage Class {named} is forbidden for the current Tenant "
-        for finding in _check(allowed, named, head, path, source, selected=selected):
-            failed = finding.text.startswith(_PANIC)
-            return (_failed if failed else webhook_refusal)(_CLAIMS_VALIDATING, finding)
+        for finding in refused_class(allowed, named, head, path, source, selected=selected):
+            return refusal_of(_CLAIMS_VALIDATING, finding, fails=finding.rule == "capsule/bad-pattern")
         return None

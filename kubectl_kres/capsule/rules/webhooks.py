@@ -261,3 +261,8 @@ def webhook_refusal(webhook: str, finding: Finding) -> Refusal:
     """Return the 403 that the API server makes of what a webhook answers."""
     message = f'admission webhook "{webhook}" denied the request: {finding.text}'
     return Refusal(403, "Forbidden", message, (finding,))
+
+
+def failure(webhook: str, finding: Finding) -> Refusal:
+    """Return the 500 that the API server makes of a webhook that fails."""
+    return structs.replace(webhook_refusal(webhook, finding), code=500, reason="")

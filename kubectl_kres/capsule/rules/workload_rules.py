@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Draft, Side, Slot, ValueChange, change
 from kubectl_kres.admission.base.outcome import Finding, Refusal
@@ -23,6 +23,7 @@ from kubectl_kres.admission.pod.aggregate import compute_class, sum_containers
 from kubectl_kres.capsule.model import NamespaceRule, Tenant, TenantRule
 from kubectl_kres.capsule.rules.assignment import fault, fits
 from kubectl_kres.capsule.rules.webhooks import webhook_refusal
+from kubectl_kres.capsule.versions import Version, has_change
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.provenance.journal import Assumption, Check, Entry, Set, Source
 from kubectl_kres.quantity import Quantity, from_json
@@ -465,7 +466,7 @@ class TenantWebhook(Struct, frozen=True):
     configuration: str = "capsule-mutating-webhook-configuration"
     reinvoked: bool = True
     title: str = "the rules of its Tenant"
-    simulated: bool = False
+    simulated: bool = True
 
     def for_owner(self, owner: tuple[str, str] | None) -> TenantWebhook:
         """Return the same: it does not look at owners."""
@@ -487,3 +488,17 @@ class TenantWebhook(Struct, frozen=True):
         finding = refuse_resources(draft, self.rules, journal) if self.refuses else None
         finding = finding or refuse_class(compute_class(draft), self.rules)
         return () if finding is None else (webhook_refusal(_VALIDATING, finding),)
+
+
+def webhook_of(rules: Sequence[WorkloadRule], version: Version | None) -> TenantWebhook | None:
+    """Return what a version makes of rules; None: it knows none of them."""
+    known = tuple(filter(None, (_known_part(rule, version) for rule in rules)))
+    return TenantWebhook(known, refuses=not has_change("resource-rules-only-set", version)) if known else None
+
+
+def _known_part(rule: WorkloadRule, version: Version | None) -> WorkloadRule | None:
+    if not has_change("resource-rules", version):
+        rule = structs.replace(rule, requests={}, limits={})
+    if not has_change("qos-rules", version):
+        rule = structs.replace(rule, qos=())
+    return rule if rule.requests or rule.limits or rule.qos else None

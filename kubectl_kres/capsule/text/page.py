@@ -12,7 +12,7 @@ from kubectl_kres.capsule.text.claim import amounts_table, no_option_reason, opt
 from kubectl_kres.capsule.text.claims import amounts_words
 from kubectl_kres.capsule.text.pools import head_lines, lacks_text, uses_lines
 from kubectl_kres.capsule.text.pools import pool_lines as whole_pool_lines
-from kubectl_kres.capsule.text.tenant import list_text, rule_text, tenant_head, use_text
+from kubectl_kres.capsule.text.tenant import count_text, list_text, rule_text, tenant_head, use_text
 from kubectl_kres.render.text.line import (
     LABEL,
     Line,
@@ -35,7 +35,7 @@ from kubectl_kres.wording import join_some
 #: Ways, claims of a queue and resources that are shown; the rest is counted.
 _WAYS, _HOLDERS, _QUEUE, _RESOURCES = 2, 5, 3, 5
 #: Lists of a Tenant that are shown: all there are.
-_LISTS = 6
+_LISTS = 12
 #: Resources of one quota of a Tenant that are shown.
 _USES = 3
 #: Warnings, edits and claims ahead that are named.
@@ -72,6 +72,9 @@ def _tenant(report: TenantExplanation, source: str, width: int) -> Iterator[Line
         texts = [f"{item.quota}: {texts[0]}", *texts[1:]] if texts else [f"{item.quota} limits nothing"]
         yield from _limited_lines("quota", texts, _USES, "resource", width, tone=tone)
     yield from _limited_lines("", [""] * (len(report.items) - _REMARKS), 0, "quota", width)
+    for label, full in (("full", True), ("counts", False)):
+        texts = [count_text(item) for item in report.counts if item.full == full]
+        yield from _limited_lines(label, texts, _LISTS, "count", width, tone="warn" if full else "")
     yield from _limited_lines("names", [list_text(item) for item in report.lists], _LISTS, "list", width)
     yield from _limited_lines("rules", [rule_text(rule) for rule in report.rules], _REMARKS, "rule", width)
     if report.items:

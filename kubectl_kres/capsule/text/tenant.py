@@ -8,6 +8,7 @@ from shlex import quote
 from kubectl_kres.capsule.reports.common.part import RuleSummary
 from kubectl_kres.capsule.reports.explain_tenant import (
     ClassList,
+    TenantCount,
     TenantExplanation,
     TenantItem,
     TenantUse,
@@ -79,8 +80,10 @@ def tenant_brief(tenant_explanation: TenantExplanation, more: str) -> Brief:
 
 
 def _verdict_word(tenant_explanation: TenantExplanation) -> tuple[Tone, str]:
+    if any(count.full for count in tenant_explanation.counts) and not tenant_explanation.is_exceeded:
+        return "warn", "full"
     if not tenant_explanation.items:
-        return "", "no quota"
+        return ("good", "ok") if tenant_explanation.counts else ("", "no quota")
     return ("bad", "over") if tenant_explanation.is_exceeded else ("good", "ok")
 
 
@@ -121,6 +124,7 @@ def _page(tenant_explanation: TenantExplanation, width: int) -> Iterator[Line]:
         yield from tone_lines("", wrap_text(_LATE, width))
         command = f"kubectl kres migrate tenant/{quote(tenant_explanation.tenant.name)}"
         yield from command_lines("next", "the same with pools, which share out once", [command], width)
+    yield from _count_lines(tenant_explanation.counts, width)
     yield from _list_lines(tenant_explanation.lists, width)
     yield from rule_lines(tenant_explanation.rules, width)
     yield from remarks((), tenant_explanation.assumptions, (), width)
@@ -155,12 +159,27 @@ def use_text(tenant_explanation: TenantExplanation, use: TenantUse) -> str:
     return "; ".join(parts)
 
 
+def _count_lines(counts: Sequence[TenantCount], width: int) -> Iterator[Line]:
+    """Yield what the Tenant may have a number of."""
+    if not counts:
+        return
+    yield []
+    yield [("strong", "how many there may be in all of its namespaces")]
+    for item in counts:
+        yield from tone_lines("warn" if item.full else "", wrap_text(count_text(item), width, first="  ", rest="    "))
+
+
+def count_text(item: TenantCount) -> str:
+    """Return how many objects there are of those that there may be."""
+    return f"{item.field}: {item.used} of {item.limit}{', a further one is refused' if item.full else ''}"
+
+
 def _list_lines(lists: Sequence[ClassList], width: int) -> Iterator[Line]:
     """Yield what pods and claims may name, and what they get where they name nothing."""
     if not lists:
         return
     yield []
-    yield [("strong", "what pods and claims may name")]
+    yield [("strong", "what pods, claims, Services and Ingresses may name")]
     for item in lists:
         yield from tone_lines("", wrap_text(list_text(item), width, first="  ", rest="    "))
 

@@ -303,7 +303,7 @@ def refs_that_quotas_count(source: ObjectSource, inputs: Input) -> frozenset[Obj
 def _count_only_objects(source: ObjectSource, inputs: Input, selector: str = "") -> list[Subject]:
     """Return the objects of files that quotas merely count: always counted ones, and those a quota names."""
     from kubectl_kres.manifests.overlay import counted_kind, is_always_counted
-    from kubectl_kres.reports.namespace.counted_object import is_counted
+    from kubectl_kres.reports.namespace.counted_object import deciding_needs, is_counted
 
     fits = labels_match(selector)
     subjects: list[Subject] = []
@@ -313,7 +313,8 @@ def _count_only_objects(source: ObjectSource, inputs: Input, selector: str = "")
             continue
         space = manifest.namespace or inputs.namespace
         subject = Subject(ObjectRef(manifest.kind, manifest.ref.name, space), kind, manifest.raw, manifest.file)
-        source.fill([ReadRequest("ResourceQuota", space)])
+        for _ in range(2):  # whose the namespace is tells what else decides
+            source.fill(deciding_needs(source.store, space))
         if is_always_counted(manifest) or is_counted(source.store, subject):
             subjects.append(subject)
     return subjects

@@ -207,7 +207,8 @@ def _unknown_of_named_object(item: GivenStep, store: Store) -> str:
     """Return why it is not known what a step does that names an object; empty where it is, or where there is none."""
     kind, name = key_of_step(item.step)
     is_known = kind in application_order() or any(maker.defines(kind, name) for maker in next_pod_makers())
-    if not is_known or (kind == "Pod" and not isinstance(item.step, Delete)):
+    removed = isinstance(item.step, Delete) and kind in _not_followed()
+    if not is_known or removed or (kind == "Pod" and not isinstance(item.step, Delete)):
         return _not_followed().get(kind, "what a change of a {} leads to is not simulated").format(kind)
     for pod in store.all("Pod", item.namespace or None) if (kind, Delete) == ("Pod", type(item.step)) else ():
         owner = controller_of(pod)

@@ -62,7 +62,8 @@ class ChangeSystem(Struct, frozen=True):
     which it is applied. ``not_followed``: by kind what is said of an object that no simulation follows, with braces for
     the kind. ``remarks``: what is said of steps, with the namespace of what names none. ``reads``: what steps in some
     namespaces depend on, called again after each reading; ``essential``: the kinds without which a report is not
-    complete. ``step_part``: what became of a step, by the answers.
+    complete. ``step_part``: what became of a step, by the answers. ``expand``: a step about an object of the cluster as
+    what it and its controllers do in these namespaces; None: it is no such step.
     """
 
     name: str
@@ -72,6 +73,7 @@ class ChangeSystem(Struct, frozen=True):
     reads: Callable[[Store, Sequence[str], Sequence[tuple[Step, str]]], Iterator[ReadRequest]] | None = None
     essential: tuple[str, ...] = ()
     step_part: Callable[[Sequence[StepAnswer]], StepPart | None] | None = None
+    expand: Callable[[Step, Store, Sequence[str]], tuple[PlacedStep, ...] | None] | None = None
     kept: KeptObjects | None = None
     next_pods: NextPods | None = None
 
@@ -100,6 +102,12 @@ def altered_by_systems(before: Mapping[str, Any], after: Mapping[str, Any]) -> I
     for system in systems():
         if system.kept is not None:
             yield system.kept.altered(before[system.name], after[system.name])
+
+
+def expanded(step: Step, store: Store, spaces: Sequence[str]) -> tuple[PlacedStep, ...] | None:
+    """Return a step about an object of the cluster as steps in namespaces; None: it concerns all as it is."""
+    found = (system.expand(step, store, spaces) for system in systems() if system.expand is not None)
+    return next((steps for steps in found if steps is not None), None)
 
 
 def step_parts(answers: Sequence[StepAnswer]) -> Iterator[StepPart]:

@@ -179,6 +179,19 @@ class AboutPolicies(NamedTuple):
     namespace: str
 
 
+class AboutClaims(NamedTuple):
+    """What else is read for new PersistentVolumeClaims of a namespace that name these volumes?"""
+
+    namespace: str
+    volumes: tuple[str, ...]
+
+
+class AboutNewObjects(NamedTuple):
+    """What decides about new objects of a namespace that make no pods?"""
+
+    namespace: str
+
+
 class AboutRefused(NamedTuple):
     """What else is read for all refused workloads of a namespace?"""
 
@@ -220,6 +233,8 @@ Question = (
     AboutObject
     | AboutPod
     | AboutPolicies
+    | AboutClaims
+    | AboutNewObjects
     | AboutRefused
     | AboutHeld
     | AboutNamespace

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.quota.quota_admission import charges, count_request
-from kubectl_kres.admission.request.policy_answer import answer_request
+from kubectl_kres.admission.request.policy_answer import answer_request, with_webhooks
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
 from kubectl_kres.model.quota_objects import CountedObject
 from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, find_unread
+from kubectl_kres.reports.common.system import AboutNewObjects, reads_for
 from kubectl_kres.reports.explain.explain import quota_costs
 from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
 from kubectl_kres.reports.pod.preflight import namespace_needs, namespace_refusal
@@ -35,17 +36,29 @@ def is_counted_object(kind: Kind) -> bool:
 
 
 def is_counted(store: Store, subject: Subject) -> bool:
-    """Return whether a quota of its namespace counts the object."""
+    """Return whether a quota of its namespace counts the object, or a webhook that is computed looks at it."""
     request = count_request(subject.kind.qualified_name, subject.ref.name)
     quotas = store.all("ResourceQuota", subject.ref.namespace)
-    return any(request.names({**(quota.spec.hard or {}), **(quota.status.hard or {})}) for quota in quotas)
+    if any(request.names({**(quota.spec.hard or {}), **(quota.status.hard or {})}) for quota in quotas):
+        return True
+    webhooks = policies(store, subject.ref.namespace).policies.object_webhooks
+    return any(webhook.looks_at(subject.ref.kind, subject.kind.api_version) for webhook in webhooks)
+
+
+def deciding_needs(store: Store, namespace: str) -> tuple[ReadRequest, ...]:
+    """Return the reads by which ``is_counted`` tells."""
+    return (
+        ReadRequest("ResourceQuota", namespace),
+        *namespace_needs(store, namespace),
+        *reads_for(store, AboutNewObjects(namespace)),
+    )
 
 
 def counted_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """Return the reads that the answer depends on; Secrets are never read."""
     ref = subject.ref
     own_reads = [ReadRequest(ref.kind, ref.namespace, ref.name, required=False)] if _may_read(subject) else []
-    return (ReadRequest("ResourceQuota", ref.namespace), *own_reads, *namespace_needs(store, ref.namespace))
+    return (*deciding_needs(store, ref.namespace), *own_reads)
 
 
 def _may_read(subject: Subject) -> bool:
@@ -59,8 +72,11 @@ def explain_counted(store: Store, subject: Subject, options: EvaluationOptions) 
     exists = store.get(ref.kind, ref.name, ref.namespace) is not None and ref not in store.files
     request = count_request(subject.kind.qualified_name, ref.name)
     refusal = namespace_refusal(store, ref, subject.kind.qualified_name)
-    outcomes: Sequence[Outcome] = answer_request(
-        {}, None if exists else request, namespace_policies.policies, options.server
+    outcomes: Sequence[Outcome] = with_webhooks(
+        answer_request({}, None if exists else request, namespace_policies.policies, options.server),
+        {"kind": ref.kind, "apiVersion": subject.kind.api_version, **(subject.raw or {})},
+        namespace_policies.policies,
+        update=exists,
     )
     if refusal is not None:
         outcomes = (Outcome(False, refusal.code, refusal),)

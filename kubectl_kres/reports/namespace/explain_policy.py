@@ -239,8 +239,12 @@ def _namespace(context: _NamespaceContext) -> PolicyExplanation:
     policies, space = context.policies.policies, namespace_of(context.ref)
     demanded = tuple(demands(policies.quotas, policies.limits))
     resource_quotas: Sequence[ResourceQuota] = tuple(context.store.all("ResourceQuota", space))
+    outcomes = _new_namespace(context)
+    fixes = add_access_flags(context.store.origin, remedies(outcomes)) if outcomes else ()
     return PolicyExplanation(
         context.ref,
+        verdict_of(outcomes) if outcomes else None,
+        untested_remedies(fixes),
         quotas=(*quota_reports(context.store, resource_quotas, context.options), *shared_reports(context.store, space)),
         demands=demanded,
         bands=bands(policies.limits),
@@ -250,6 +254,15 @@ def _namespace(context: _NamespaceContext) -> PolicyExplanation:
         pod_without_values=explain(context.store, _build_bare_pod(space), context.options),
         namespace_parts=system.parts_of_namespace(context.store, space, policies.limits),
     )
+
+
+def _new_namespace(context: _NamespaceContext) -> tuple[Outcome, ...]:
+    """Return why a namespace of a file is refused, as far as that is computed; nothing where it passes."""
+    ref = context.ref
+    if ref not in context.store.files or find_replaced_object(context.store, ref) is not None:
+        return ()
+    refusal = context.policies.policies.denial(_build_raw_object(context.item, ref))
+    return () if refusal is None else (Outcome(False, refusal.code, refusal),)
 
 
 def _explain_counted_object(context: _NamespaceContext) -> PolicyExplanation:
@@ -268,7 +281,9 @@ def _explain_counted_object(context: _NamespaceContext) -> PolicyExplanation:
     request = request_of(counted, server, extended=policies.extended)
     old = request_of(before, server, extended=policies.extended) if before is not None else None
     costs = charges(request, policies.quotas, old)
-    fixes = remedies(outcomes, special=_OF_GROWTH if old is not None else _OF_CLAIMS)
+    fixes = add_access_flags(
+        context.store.origin, remedies(outcomes, special=_OF_GROWTH if old is not None else _OF_CLAIMS)
+    )
     return PolicyExplanation(
         context.ref,
         verdict_of(outcomes),
@@ -309,9 +324,10 @@ def find_replaced_object(store: Store, ref: ObjectRef) -> Any:
 
 
 def _class_assumptions(item: Any, policies: Policies) -> Iterator[Assumption]:
-    """Yield which storage class a claim gets that it does not name."""
+    """Yield which storage class a claim gets that it does not name, and what webhooks take as given."""
     if not isinstance(item, PersistentVolumeClaim):
         return
+    yield from filter(None, (webhook.gap(item) for webhook in policies.claim_webhooks))
     given, named = given_class(item, policies), item.spec.storage_class_name
     if given.name == named:
         return

@@ -24,6 +24,7 @@ from kubectl_kres.reports.common.nodes import node_need, waits_for_node
 from kubectl_kres.reports.common.owners import controller, owned_by
 from kubectl_kres.reports.common.replicas import is_settled, pods_of, sole_replica_set
 from kubectl_kres.reports.common.system import (
+    AboutClaims,
     AboutHeld,
     AboutKept,
     AboutObject,
@@ -431,8 +432,12 @@ def _all_pods(namespace: str) -> ReadRequest:
 
 def storage_needs(store: Store, namespace: str, claims: Iterable[PersistentVolumeClaim]) -> Iterator[ReadRequest]:
     """Yield the reads of storage classes, one of which is the default, where a quota counts by class a claim that names
-    none.
+    none, and of what systems look at of volumes that claims name.
     """
+    claims = tuple(claims)
+    volumes = tuple(claim.spec.volume_name for claim in claims if claim.spec.volume_name)
+    if volumes:
+        yield from reads_for(store, AboutClaims(namespace, volumes))
     unnamed = any(claim.spec.storage_class_name is None for claim in claims)
     if unnamed and any(
         counts_by_class(resource_quota.spec.hard or ()) for resource_quota in store.all("ResourceQuota", namespace)

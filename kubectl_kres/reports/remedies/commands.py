@@ -230,8 +230,17 @@ def directed_command(origin: Origin, words: str) -> str:
 _BRACKETS = re.compile(r"\((kubectl(?: [a-z0-9.-]+)+?)( lists them)?\)")
 
 
+#: A command that ends a sentence and changes something.
+_AT_END = re.compile(r": kubectl (?:patch|label) .*$")
+
+
 def add_access_flags(origin: Origin, texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the sentences with such flags in the commands in their brackets."""
+    """Return the sentences with such flags in the commands in their brackets, and at their ends."""
     if not origin.flags:
         return tuple(texts)
-    return tuple(_BRACKETS.sub(lambda match: f"({match[1]} {origin.flags}{match[2] or ''})", text) for text in texts)
+    return tuple(_with_flags(origin, text) for text in texts)
+
+
+def _with_flags(origin: Origin, text: str) -> str:
+    text = _BRACKETS.sub(lambda match: f"({match[1]} {origin.flags}{match[2] or ''})", text)
+    return f"{text} {origin.flags}" if _AT_END.search(text) and not text.endswith(f" {origin.flags}") else text

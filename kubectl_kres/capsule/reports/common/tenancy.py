@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from shlex import quote
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from msgspec import structs
 
@@ -13,6 +13,7 @@ from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.capsule.model import (
     CORDONED_LABEL,
     GROUP,
+    VOLUMES,
     GlobalResourceQuota,
     RuleStatus,
     Tenant,
@@ -22,20 +23,23 @@ from kubectl_kres.capsule.model import (
 )
 from kubectl_kres.capsule.reports.common.part import RuleSummary
 from kubectl_kres.capsule.rules.global_quota import is_projected, is_shared, parse_global_quota
-from kubectl_kres.capsule.rules.tenant_classes import ClaimClasses, ClassWebhooks, TenantLists
+from kubectl_kres.capsule.rules.object_counts import object_counts
+from kubectl_kres.capsule.rules.tenant_classes import ClaimClasses, ClassWebhooks, lists_of
+from kubectl_kres.capsule.rules.tenant_objects import ObjectWebhooks
 from kubectl_kres.capsule.rules.workload_rules import (
     EVERYWHERE,
-    TenantWebhook,
     WorkloadRule,
     WorkloadRules,
     rules_of_status,
     rules_of_tenant,
+    webhook_of,
 )
-from kubectl_kres.capsule.versions import SETS_ONLY, Area, Version, parse_version, remarks
+from kubectl_kres.capsule.versions import Area, Version, remarks, unknown_text, version_in
 from kubectl_kres.model.objects import LabelSelector, Namespace, ObjectRef
 from kubectl_kres.provenance.journal import Assumption, Source
 from kubectl_kres.reports.common.effective_policies import default_storage_class
-from kubectl_kres.store.store import ReadRequest, Store
+from kubectl_kres.reports.remedies.commands import patch_command
+from kubectl_kres.store.store import Origin, ReadRequest, Store
 
 #: The RuleStatus that the controller writes in each namespace.
 RULE_STATUS = "capsule-managed-rules"
@@ -73,12 +77,13 @@ def _class_needs(tenant: Tenant | None) -> Iterator[ReadRequest]:
         ("PriorityClass", tenant.spec.priority_classes),
         ("RuntimeClass", tenant.spec.runtime_classes),
         ("StorageClass", tenant.spec.storage_classes),
+        ("DeviceClass", tenant.spec.device_classes),
     ):
         if allowed is not None:
             yield ReadRequest(kind, required=False)
 
 
-_VERSION, _NAME, _CHART = "app.kubernetes.io/version", "app.kubernetes.io/name", "helm.sh/chart"
+_NAME = "app.kubernetes.io/name"
 
 
 def version_of(store: Store) -> Version | None:
@@ -90,13 +95,8 @@ def version_of(store: Store) -> Version | None:
         for deployment in store.all("Deployment", DEPLOYMENT.namespace)
         if (deployment.metadata.labels or {}).get(_NAME) == "capsule"
     ]
-    for item in labelled:
-        labels = {**(item.metadata.annotations or {}), **(item.metadata.labels or {})}
-        for text in (labels.get(_VERSION, ""), labels.get(_CHART, "").removeprefix("capsule-")):
-            version = parse_version(text)
-            if version is not None:
-                return version
-    return None
+    versions = (version_in(item.metadata) for item in labelled)
+    return next((version for version in versions if version is not None), None)
 
 
 def version_remarks(store: Store, area: Area) -> tuple[str, ...]:
@@ -111,16 +111,19 @@ def extend_policies(store: Store, namespace: str, policies: Policies) -> tuple[P
     assumed = list(rules.assumptions)
     tenant = tenant_name(store.get("Namespace", namespace))
     if is_cordoned(store, namespace):
-        assumed.append(Assumption("spec", "capsule/cordoned", cordoned_text(tenant, namespace)))
+        assumed.append(Assumption("spec", "capsule/cordoned", cordoned_text(store.origin, tenant, namespace)))
     assumed += _node_selector(store, namespace)
-    if rules.rules:
-        webhook = TenantWebhook(rules.rules, refuses=version is None or version < SETS_ONLY)
+    webhook = webhook_of(rules.rules, version)
+    if webhook is not None:
         policies = structs.replace(policies, webhooks=(*policies.webhooks, webhook))
+    if rules.rules:
+        assumed += (Assumption("spec", "capsule/version", text) for text in _unknown_rules(rules.rules, version))
         assumed += (Assumption("spec", "capsule/version", text) for text in remarks(version, "rules"))
-    classed = _with_classes(store, namespace, policies)
-    if classed is not policies:
-        assumed += (Assumption("spec", "capsule/version", text) for text in remarks(version, "classes"))
-    policies = classed
+    own = tenant_of(store, namespace)
+    if own is not None:
+        policies = _with_tenant(store, own, policies, version)
+        if has_lists(own):
+            assumed += (Assumption("spec", "capsule/version", text) for text in remarks(version, "classes"))
     quotas = dict(_parse_shared_quotas(store, namespace, assumed))
     if quotas:
         # The part of a quota in a namespace follows it.
@@ -133,16 +136,21 @@ def extend_policies(store: Store, namespace: str, policies: Policies) -> tuple[P
     return policies, tuple(assumed)
 
 
+def _unknown_rules(rules: Sequence[WorkloadRule], version: Version | None) -> Iterator[str]:
+    """Yield that a version does not know what rules say."""
+    about_resources = any(rule.requests or rule.limits for rule in rules)
+    texts = [unknown_text("resource-rules", version)] if about_resources else []
+    texts += [unknown_text("qos-rules", version)] if any(rule.qos for rule in rules) else []
+    yield from filter(None, texts)
+
+
 def tenant_of(store: Store, namespace: str) -> Tenant | None:
     """Return the Tenant of a namespace; None: it has none, or it was not read."""
     return store.get("Tenant", tenant_name(store.get("Namespace", namespace)))
 
 
-def _with_classes(store: Store, namespace: str, policies: Policies) -> Policies:
-    """Return the policies with what the Tenant makes of classes, registries and pull policies."""
-    tenant = tenant_of(store, namespace)
-    if tenant is None or not has_lists(tenant):
-        return policies
+def _with_tenant(store: Store, tenant: Tenant, policies: Policies, version: Version | None) -> Policies:
+    """Return the policies with what the Tenant makes of pods, claims and other objects beside its rules."""
     spec = tenant.spec
     priorities = policies.priorities
     if spec.priority_classes is not None and priorities is not None:
@@ -150,16 +158,38 @@ def _with_classes(store: Store, namespace: str, policies: Policies) -> Policies:
         priorities = {item.metadata.name: item for item in store.all("PriorityClass")}
     storages = None
     if spec.storage_classes is not None:
-        known = store.covered(ReadRequest("StorageClass")).is_known or store.origin.kind == "files"
-        storages = {item.metadata.name: item for item in store.all("StorageClass")} if known else None
+        storages = _classes(store, "StorageClass")
         policies = structs.replace(policies, default_storage=default_storage_class(store))
-    lists = TenantLists(tenant.metadata.name, spec, priorities, policies.runtimes, storages)
+    lists = lists_of(
+        tenant,
+        priorities=priorities,
+        runtimes=policies.runtimes,
+        storages=storages,
+        devices=_classes(store, "DeviceClass") if spec.device_classes is not None else None,
+        volumes=_volumes(store),
+        version=version,
+    )
+    counted = any(True for _ in object_counts(lists.annotations))
     return structs.replace(
         policies,
         priorities=priorities,
-        webhooks=(*policies.webhooks, ClassWebhooks(lists)),
+        webhooks=(*policies.webhooks, *([ClassWebhooks(lists)] if counted or has_lists(tenant) else [])),
         claim_webhooks=(*policies.claim_webhooks, ClaimClasses(lists)),
+        object_webhooks=(*policies.object_webhooks, ObjectWebhooks(lists)),
     )
+
+
+def _classes(store: Store, kind: str) -> Mapping[str, Any] | None:
+    """Return the classes of a kind by name; None: they are not known."""
+    known = store.covered(ReadRequest(kind)).is_known or store.origin.kind == "files"
+    return {item.metadata.name: item for item in store.all(kind)} if known else None
+
+
+def _volumes(store: Store) -> Mapping[str, Mapping[str, str] | None]:
+    """Return the labels of the volumes that were read; None: it is known that there is none of a name."""
+    named = {read.name for read in store.reads_of_kind(VOLUMES) if read.name and store.covered(read).is_known}
+    read = {item.metadata.name: item.metadata.labels or {} for item in store.all(VOLUMES)}
+    return {**dict.fromkeys(named), **read}
 
 
 def is_cordoned(store: Store, namespace: str) -> bool:
@@ -171,10 +201,10 @@ def is_cordoned(store: Store, namespace: str) -> bool:
     return (space.metadata.labels or {}).get(CORDONED_LABEL) == "true" or (tenant is not None and tenant.spec.cordoned)
 
 
-def cordoned_text(tenant: str, namespace: str = "") -> str:
+def cordoned_text(origin: Origin, tenant: str, namespace: str = "") -> str:
     """Return what it means that a Tenant is cordoned, and how that ends."""
     where = f"namespace {namespace}" if namespace else "its namespaces"
-    end = f'kubectl patch tenant {quote(tenant)} --type merge -p \'{{"spec":{{"cordoned":false}}}}\''
+    end = patch_command(origin, ObjectRef("Tenant", tenant), {"spec": {"cordoned": False}}, "merge")
     return (
         f"Tenant/{tenant} is cordoned: what its users create, change or delete in {where} is refused, while "
         f"controllers go on; to end that: {end}"
