@@ -124,13 +124,15 @@ def _nodes_of_list(store: Store, subjects: Sequence[Subject]) -> tuple[ReadReque
 
 class _Note(NamedTuple):
     """What the last lines need to know of an answer: the word that counts it, whether it takes one line, the server's
-    sentence of a refusal that is shown, and whether an empty line ends it.
+    sentence of a refusal that is shown, and whether an empty line ends it. ``stuck``: of a list the first object that
+    is refused, finds no node or fails.
     """
 
     word: str
     in_line: bool = False
     refusal: str = ""
     ends_empty: bool = True
+    stuck: Subject | None = None
 
 
 #: One for each word: lists are long.
@@ -145,6 +147,8 @@ class RunCache:
         self.explainers: dict[type[Explainer], Explainer] = {}
         self.outlines: tuple[Store, Outlines] | None = None
         self.rows: object_list.Rows | None = None
+        #: Whether an object of the list was found that is stuck.
+        self.has_stuck = False
         self.similar: TextOnlyDifference[Explanation] | None = None
         #: Whether the objects of the files fit together.
         self.combined: CombinedAnswer | None = None
@@ -193,8 +197,6 @@ class ExplainPage(Page):
         """``after_change``: the files are a change, and the named objects are explained as they are after it."""
         super().__init__(options)
         self._after_change = after_change
-        #: Of a list the first object that is refused, finds no node or fails.
-        self._worth_asking: Subject | None = None
 
     def run(
         self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
@@ -312,15 +314,17 @@ class ExplainPage(Page):
         explainers: dict[type[Explainer], Explainer] = batch.cache.explainers
         own_explainer = explainers.get(explainer) or explainers.setdefault(explainer, explainer(self))
         for answer, verdict in own_explainer.reports(batch, subject, run_summary):
-            if self._worth_asking is None and subject.raw is None and verdict is not None and is_negative(verdict):
-                self._worth_asking = subject
-            yield answer if verdict is None else answer._replace(note=_line_note(verdict_word(verdict)[0]))
+            if verdict is None:
+                yield answer
+                continue
+            note = _note_of_line(batch.cache, subject, verdict_word(verdict)[0], stuck=is_negative(verdict))
+            yield answer._replace(note=note)
 
-    def _row(self, subject: Subject, report: Any, row: Callable[[], object_list.Row], word: str) -> ObjectAnswer:
-        """Return the answer for an object that is a row of the table. ``word`` counts it."""
+    def _row(self, subject: Subject, report: Any, row: Callable[[], object_list.Row], note: _Note) -> ObjectAnswer:
+        """Return the answer for an object that is a row of the table."""
         if self.options.output not in {"text", "wide"}:
             return ObjectAnswer(subject, report)
-        return ObjectAnswer(subject, report, row=row(), note=_line_note(word))
+        return ObjectAnswer(subject, report, row=row(), note=note)
 
     def start_table(self) -> DrawRows:
         """Return what draws the rows, and answers that are no rows."""
@@ -334,9 +338,8 @@ class ExplainPage(Page):
         if self._brief(many=batch.many):
             outline = self._outline(batch, subject)
             row = partial(self._outline_row, batch.cache, outline)
-            if self._worth_asking is None and subject.raw is None and _is_stuck(outline):
-                self._worth_asking = subject
-            return outline, self._row(subject, outline, row, verdict_word(outline.verdict)[0])
+            note = _note_of_line(batch.cache, subject, verdict_word(outline.verdict)[0], stuck=_is_stuck(outline))
+            return outline, self._row(subject, outline, row, note)
         options = self.options
         if options.output in DOCUMENTS:
             return self._document(batch, subject)
@@ -412,7 +415,7 @@ class ExplainPage(Page):
         if batch.many:
             row = partial(drawn.row_of, policy_explanation)
             return policy_explanation, self._row(
-                subject, policy_explanation, row, drawn.policy_word(policy_explanation)[0]
+                subject, policy_explanation, row, _line_note(drawn.policy_word(policy_explanation)[0])
             )
         plain = not speaks_unicode()
         draw_whole: Callable[[], Iterable[str]] = partial(
@@ -458,8 +461,8 @@ class ExplainPage(Page):
         shown = [note for note in notes if isinstance(note, _Note)]
         if any(note.in_line for note in shown):
             yield render.count_line([note.word for note in shown if note.word])
-            if self._worth_asking is not None:
-                yield from render.fix_question_lines(self._explain_command(self._worth_asking), color=self.color)
+            for stuck in (note.stuck for note in shown if note.stuck is not None):
+                yield from render.fix_question_lines(self._explain_command(stuck), color=self.color)
         for combined in notes:
             if isinstance(combined, _Note) or self.options.output not in {"text", "wide"}:
                 continue
@@ -470,6 +473,14 @@ class ExplainPage(Page):
         if run_summary.kinds_left_out and self._shows_whole_object:
             yield from [""] * bool(shown and not shown[-1].ends_empty)
             yield from render.left_out_lines(run_summary.kinds_left_out, color=self.color, width=self.width)
+
+
+def _note_of_line(cache: RunCache, subject: Subject, word: str, *, stuck: bool) -> _Note:
+    """Return the note of an object that takes one line; of the first one that is stuck it says so."""
+    if not stuck or cache.has_stuck or subject.raw is not None:
+        return _line_note(word)
+    cache.has_stuck = True
+    return _Note(word, in_line=True, stuck=subject)
 
 
 def _is_stuck(outline: Outline) -> bool:
