@@ -25,7 +25,6 @@ from kubectl_kres.render.text.line import (
 )
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.unread import unseen_texts
-from kubectl_kres.render.text.values import state_word
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import PARTLY, cause, only_fit, refusal_reason, rejection_text
 from kubectl_kres.render.verdict.run_state import nearest_in_short, reason_text, short
@@ -107,12 +106,12 @@ def brief_areas(area: OverviewArea) -> tuple[str, ...]:
 
 def _format_area_part(part: AreaPart) -> str:
     letter = _LETTERS.get(part.state)
-    return f"{part.count} {state_word(part.state)}{f' ({letter})' if letter else ''}"
+    return f"{part.count} {part.state}{f' ({letter})' if letter else ''}"
 
 
 def describe_problem(problem: Problem, now: str) -> str:
     """Return how it is and what is missing, in a line. ``now``: as RFC 3339, for how long."""
-    texts = [state_word(problem.state)]
+    texts = [problem.state]
     if problem.verdict is not None:
         reason = _refused_because(problem.verdict, now)
         texts = [f"{problem.state}: {reason}" if reason else problem.state]
@@ -162,7 +161,7 @@ def short_problem(problem: Problem, now: str) -> tuple[str, str]:
         if nearest := nearest_in_short(problem.nodes):
             why = f"{short(state)[0].partition(': ')[2]}; {nearest}"
     else:
-        texts, why = [state_word(problem.state)], "; ".join(_figures(problem))
+        texts, why = [problem.state], "; ".join(_figures(problem))
     ago = age_text(problem.since, now)
     if not ago or (why and why.endswith(")")):
         return ", ".join(texts), why

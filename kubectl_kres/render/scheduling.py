@@ -114,7 +114,7 @@ def room_text(report: NodeReport) -> str:
     gaps = (*report.not_computed, *(f"{kind} (not read)" for kind in report.not_read))
     left = f" (not computed: {', '.join(gaps)})" if gaps else ""
     if report.room is None:
-        able = "are big enough for such a pod (free room not checked)" if report.empty else "can take such a pod"
+        able = "are big enough for such a pod (free room not checked)" if report.free_unknown else "can take such a pod"
         return f"{on} {able}{seen}{left}"
     if not report.room:
         return f"none of {report.nodes} can take such a pod{seen}{left}"
@@ -143,7 +143,7 @@ def _cut_lines(lines: Iterable[Line], maximum: int) -> list[Line]:
 
 
 def _head(report: NodeReport) -> str:
-    able = "nodes are big enough (free room not checked) for" if report.empty else "can take"
+    able = "nodes are big enough (free room not checked) for" if report.free_unknown else "can take"
     if not report.nodes:
         return NO_NODE
     seen = "" if report.complete else " as far as seen"

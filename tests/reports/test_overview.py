@@ -40,7 +40,12 @@ def test_an_area_counts_all_of_its_objects_once():
     found = asked(store_of(quota("a", "5Gi"), quota("b", "4Gi"), quota("c", "3900Mi"), quota("d", "1Gi")))
     quotas = area(found, "quotas")
     assert quotas.count == 4
-    assert [(part.state, part.count) for part in quotas.parts] == [("over", 1), ("full", 1), ("near", 1), ("ok", 1)]
+    assert [(part.state, part.count) for part in quotas.parts] == [
+        ("over", 1),
+        ("full", 1),
+        ("nearly full", 1),
+        ("ok", 1),
+    ]
     assert [one.subject.name for one in found.problems] == ["a", "b", "c"]
 
 

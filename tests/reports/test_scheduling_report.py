@@ -173,7 +173,7 @@ def test_where_pods_of_all_namespaces_may_not_be_read():
     store.empty(BOUND_PODS, "")
     store.cover(ReadRequest(BOUND_PODS), Coverage("denied", "pods is forbidden"))
     found = report(store)
-    assert (found.empty, found.complete, found.sentence, found.not_read) == (True, False, "", ("Pod",))
+    assert (found.free_unknown, found.complete, found.sentence, found.not_read) == (True, False, "", ("Pod",))
     shown = text(found)
     assert "nodes: 1 of 3 nodes are big enough (free room not checked) for Pod/web as far as seen: big" in shown
     assert "not looked at, since it could not be read: Pod" in shown

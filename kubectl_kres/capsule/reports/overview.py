@@ -37,7 +37,7 @@ POOL_STATES: Mapping[str, Severity] = {
     "over-claimed": "bad",
     "failing": "bad",
     "exhausted": "warn",
-    "near": "warn",
+    "nearly full": "warn",
     "ok": "",
 }
 #: Claims of a pool up to which it is computed what would unblock one.
@@ -111,7 +111,7 @@ def pool_state(report: PoolReport) -> str:
         return "failing"
     if report.exhausted or report.queue:
         return "exhausted"
-    return "near" if any((use.percent or 0) >= NEARLY_FULL for use in report.uses) else "ok"
+    return "nearly full" if any((use.percent or 0) >= NEARLY_FULL for use in report.uses) else "ok"
 
 
 def _pools(context: AreaInput) -> AreaWithRemedies:

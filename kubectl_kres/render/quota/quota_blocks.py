@@ -13,7 +13,6 @@ from kubectl_kres.provenance.journal import is_own_rule
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.pictures.holders import holders_lines, quota_rooms
 from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, gauge, pad_text, row, size, tone_lines, wrap_text
-from kubectl_kres.render.text.values import state_word
 from kubectl_kres.render.verdict.brief import Brief, object_command
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.common.shown import WORST
@@ -157,7 +156,7 @@ def list_lines(
     source.
     """
     counts = Counter(map(quota_state, reports))
-    parts = ", ".join(f"{counts[state]} {state_word(state)}" for state in QUOTA_STATES if counts[state])
+    parts = ", ".join(f"{counts[state]} {state}" for state in QUOTA_STATES if counts[state])
     for line in wrap_text(f"{len(reports)} quotas: {parts}", width, rest="  "):
         yield draw([("strong", line)], color=color)
     for report in fullest_first(reports)[:WORST]:

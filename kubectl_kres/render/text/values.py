@@ -249,11 +249,3 @@ def room_text(fits: int, noun: str = "pod", *, counted: bool) -> str:
         if fits
         else f"no room for such a{'n' * noun.startswith(_VOWELS)} {noun}"
     )
-
-
-_STATES = {"near": "nearly full", "empty": "without limits"}
-
-
-def state_word(state: str) -> str:
-    """Return the state of a quota as a sentence has it; that of anything else as it is."""
-    return _STATES.get(state, state)

@@ -159,17 +159,16 @@ class NodeReport(Record, frozen=True):
     ``fits``: nodes that can take it, at most three of ``fitting``. ``sentence``: what the scheduler would say, as
     computed; empty where a node fits or it is not computed. ``stated``: what it said last. ``preempts``: nodes where
     less important pods would have to go. ``rejection``: why no node was looked at. ``complete`` False: more decides
-    than is computed here; ``not_read`` are kinds that could not be read, ``not_computed`` says what else. ``empty``:
-    the pods on nodes could not be read, so that all of this holds for empty nodes. ``undecided``: of so many nodes it
-    was not computed. ``unread``: the server's words where the nodes could not be read; ``of_list``: the pod is one of a
-    list, in which the nodes are looked at for a few. ``pinned``: the nodes that pods or claims pin it to; they differ
-    where it can run nowhere.
+    than is computed here; ``not_read`` are kinds that could not be read, ``not_computed`` says what else.
+    ``free_unknown``: the pods on nodes could not be read, so that all of this holds for empty nodes. ``undecided``:
+    of so many nodes it was not computed. ``unread``: the server's words where the nodes could not be read;
+    ``of_list``: the pod is one of a list, in which the nodes are looked at for a few. ``pinned``: the nodes that
+    pods or claims pin it to; they differ where it can run nowhere.
 
-    Of a workload whose next pod is asked about, ``pod`` is the workload, and ``room`` how many such pods find a node
-    one after the other; None: that was not counted. ``room_at_least``: counting ended there.
+    Of a workload whose next pod is asked about, ``pod`` is the workload, and ``room`` how many such pods find a node one after the other; None: that was not
+    counted. ``room_at_least``: counting ended there.
 
-    Of a DaemonSet ``without_pod`` are the nodes that are to have a pod of it and cannot take one, ``excluded`` those
-    that its template does not let in: both by reason.
+    Of a DaemonSet ``without_pod`` are the nodes that are to have a pod of it and cannot take one, ``excluded`` those that its template does not let in: both by reason.
     """
 
     pod: ObjectRef
@@ -185,7 +184,7 @@ class NodeReport(Record, frozen=True):
     stated: str = ""
     preempts: tuple[str, ...] = ()
     complete: bool = True
-    empty: bool = False
+    free_unknown: bool = False
     undecided: int = 0
     unread: str = ""
     of_list: bool = False

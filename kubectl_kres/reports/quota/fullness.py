@@ -12,10 +12,10 @@ from kubectl_kres.reports.quota.quota_report import QuotaReport, QuotaUse
 QUOTA_STATES: Mapping[str, Severity] = {
     "over": "bad",
     "full": "bad",
-    "near": "warn",
+    "nearly full": "warn",
     "unreadable": "unknown",
     "no status": "unknown",
-    "empty": "",
+    "without limits": "",
     "ok": "",
 }
 
@@ -34,11 +34,11 @@ def quota_state(report: QuotaReport | str) -> str:
         return "no status"
     tight = tightest_use(report)
     if tight is None:
-        return "empty"
+        return "without limits"
     if tight.is_exceeded:
         return "over"
     percent = tight.percent or 0
-    return "full" if percent >= 100 else "near" if percent >= NEARLY_FULL else "ok"
+    return "full" if percent >= 100 else "nearly full" if percent >= NEARLY_FULL else "ok"
 
 
 def fullest_first(reports: Iterable[QuotaReport]) -> list[QuotaReport]:

@@ -60,7 +60,7 @@ def report_new_pods(
     checked = check_pod(store, new.pod, analysis.server.version[1], containers, subject.ref, unread, new.gaps)
     room, at_least = _count_room(new.pod, checked, max(1, wanted_count))
     report = checked.report
-    wanted = find_fixes is not None and report.complete and not report.fitting and not report.empty
+    wanted = find_fixes is not None and report.complete and not report.fitting and not report.free_unknown
     fixes = find_fixes(new.pod, checked) if find_fixes is not None and wanted else ()
     return replace(report, room=room, room_at_least=at_least, fixes=fixes)
 
@@ -108,7 +108,7 @@ def _default_tolerations(tolerations: Iterable[Toleration]) -> Iterator[Tolerati
 def _count_room(pod: SchedulingPod, checked: CheckedPod, wanted_count: int) -> tuple[int | None, bool]:
     """Return how many such pods find a node one after the other, and whether there may be more; None: not known."""
     answer = checked.scheduled.answer
-    if checked.report.empty or checked.report.not_read:
+    if checked.report.free_unknown or checked.report.not_read:
         return None, False
     if answer.rejection is not None or not answer.feasible:
         return 0, False

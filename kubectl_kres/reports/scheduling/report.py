@@ -181,8 +181,8 @@ def check_pod(
     computed.
     """
     checked = check_among(read_cluster(store, minor), pod, containers, ref, unread, gaps)
-    empty = BOUND_PODS in unread and next(store.all(BOUND_PODS), None) is None
-    return checked._replace(report=replace(checked.report, empty=empty))
+    free_unknown = BOUND_PODS in unread and next(store.all(BOUND_PODS), None) is None
+    return checked._replace(report=replace(checked.report, free_unknown=free_unknown))
 
 
 def check_among(
