@@ -165,10 +165,11 @@ class NodeReport(Record, frozen=True):
     ``of_list``: the pod is one of a list, in which the nodes are looked at for a few. ``pinned``: the nodes that
     pods or claims pin it to; they differ where it can run nowhere.
 
-    Of a workload whose next pod is asked about, ``pod`` is the workload, and ``room`` how many such pods find a node one after the other; None: that was not
-    counted. ``room_at_least``: counting ended there.
+    Of a workload whose next pod is asked about, ``pod`` is the workload, and ``room`` how many such pods find a node
+    one after the other; None: that was not counted. ``room_at_least``: counting ended there.
 
-    Of a DaemonSet ``without_pod`` are the nodes that are to have a pod of it and cannot take one, ``excluded`` those that its template does not let in: both by reason.
+    Of a DaemonSet ``without_pod`` are the nodes that are to have a pod of it and cannot take one, ``excluded``
+    those that its template does not let in: both by reason.
     """
 
     pod: ObjectRef
