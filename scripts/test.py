@@ -25,6 +25,8 @@ SCREENS = ("tests/tui",)
 PROGRAM = ("tests/cli", "tests/fleet", "tests/integrations", "tests/demo")
 HOSTILE = ("tests/hostile", "tests/cluster", "tests/agents", "tests/bench", "tests/controlplane", "tests/architecture")
 PLANES = ("tests/e2e",)
+OTHER_PLANES = ("demo: ", "demo_kres: ", "extended: ", "extended_kres: ", "ControlPlane(", "watched(")
+"""What a test file holds that asks for a control plane beside the one that most tests share."""
 SHORT = ("-m", "not thorough", "--hypothesis-profile=short")
 SILENCE = 20.0
 """Seconds after which it says how far the parts are."""
@@ -87,7 +89,10 @@ def parts(mode: str, folder: Path) -> list[Part]:
     ]
     if mode == "short":
         return [*common, checks(folder)]
-    return [pytest("planes", folder, ["--durations=5", *PLANES]), *common]
+    files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests" / "e2e").glob("test_*.py"))
+    apart = [file for file in files if any(words in (ROOT / file).read_text() for words in OTHER_PLANES)]
+    halves = {"planes": apart, "shared": [file for file in files if file not in apart]}
+    return [*(pytest(name, folder, ["--durations=5", *half]) for name, half in halves.items()), *common]
 
 
 def export_control_plane() -> None:
