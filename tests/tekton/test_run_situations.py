@@ -228,3 +228,20 @@ def test_overview_has_a_pipeline_run_that_timed_out_in_the_queue() -> None:
     assert [(problem.subject.name, problem.reason) for problem in area.problems] == [
         ("queued", "PipelineRunTimeout: took too long")
     ]
+
+
+def test_a_pod_that_asks_for_the_sum_of_its_steps_says_so() -> None:
+    """Situation 03: nine steps of one cpu each, which no node has free at once."""
+    steps = [{**_STEP, "name": f"s{number}", "computeResources": {"requests": {"cpu": "1"}}} for number in range(9)]
+    message = "0/2 nodes are available: 2 Insufficient cpu."
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
+    containers = [{"name": f"step-s{number}", "resources": {"requests": {"cpu": "1"}}} for number in range(9)]
+    pod = made(
+        "Pod", "push-pod", spec={"containers": containers}, status={"phase": "Pending", "conditions": [condition]}
+    )
+    waits = {"podName": "push-pod", "conditions": [{"type": "Succeeded", "status": "Unknown", "reason": "Pending"}]}
+    text = text_of(asked(store_of(run(taskSpec={"steps": steps}, status=waits), pod)))
+    assert "cpu 9 is the sum of 9 steps" in text
+    assert "computeResources.requests.cpu 1 of a new run" in text
+    one = made("Pod", "push-pod", spec={"containers": containers[:1]}, status=pod["status"])
+    assert "is the sum of" not in text_of(asked(store_of(run(taskSpec={"steps": steps[:1]}, status=waits), one)))

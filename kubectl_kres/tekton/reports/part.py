@@ -53,6 +53,15 @@ class OversizedAddition(Record, frozen=True):
     steps: str
 
 
+class SummedSteps(Record, frozen=True):
+    """A resource of which a pod asks for the sum of its steps, which run one after another, and the largest of them."""
+
+    resource: str
+    total: str
+    largest: str
+    steps: int
+
+
 class TektonPart(SystemPart, frozen=True):
     """The part of an answer that is about Tekton.
 
@@ -66,7 +75,8 @@ class TektonPart(SystemPart, frozen=True):
     unknown. ``held_by``: the value of ``spec.status`` that holds the run back: nothing of it is made until that is
     taken out. ``killed``: containers of the run's pod that were killed for memory. ``outweighed``: where the containers
     that Tekton adds decide what is refused. ``throttled``: limits of cpu that Tekton itself gives containers that it
-    adds. ``by_operator``: the Tekton Operator keeps Tekton's configuration.
+    adds. ``by_operator``: the Tekton Operator keeps Tekton's configuration. ``summed``: what the pod finds no node
+    for since it asks for the sum of its steps.
     """
 
     KEY: ClassVar[str] = "tekton"
@@ -91,6 +101,7 @@ class TektonPart(SystemPart, frozen=True):
     outweighed: tuple[OversizedAddition, ...] = ()
     throttled: Mapping[str, str] = {}
     by_operator: bool = False
+    summed: tuple[SummedSteps, ...] = ()
 
     @property
     def failed(self) -> bool:

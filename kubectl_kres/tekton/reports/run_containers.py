@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterator, Sequence
 from kubectl_kres.admission.base.draft import SIDES, Draft
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.pod.aggregate import sum_containers
-from kubectl_kres.model.pod import ContainerStatus, Pod
+from kubectl_kres.model.pod import ContainerStatus, Pod, ResourceRequirements
 from kubectl_kres.provenance.journal import Set, Source
-from kubectl_kres.quantity import ZERO, parse
-from kubectl_kres.tekton.reports.part import KilledContainer, OversizedAddition
+from kubectl_kres.quantity import ZERO, Quantity, parse
+from kubectl_kres.tekton.reports.part import KilledContainer, OversizedAddition, SummedSteps
+from kubectl_kres.tekton.rules.base.amounts import read
 from kubectl_kres.tekton.rules.controller.taskrun import RunResult
 
 _KILLED = "OOMKilled"
@@ -112,3 +113,25 @@ def _find_outweighed(draft: Draft, names: Collection[str], additions: Collection
             whose = tuple(container for container, amount in amounts.items() if amount.nano == maximum.nano)
             if maximum > together and set(whose) <= set(additions):
                 yield OversizedAddition(side, name, str(maximum), whose, str(together))
+
+
+def summed_steps(pod: Pod | None) -> tuple[SummedSteps, ...]:
+    """Return of which resources a pod that finds no node asks for more than its largest step does, as the scheduler
+    lacks them.
+    """
+    conditions = pod.status.conditions or () if pod is not None else ()
+    message = next((item.message for item in conditions if item.type == "PodScheduled" and item.status == "False"), "")
+    if pod is None or "Insufficient" not in message:
+        return ()
+    steps = [item for item in pod.spec.containers or () if item.name.startswith("step-") and item.resources is not None]
+    return tuple(_sums([item.resources for item in steps if item.resources is not None], message))
+
+
+def _sums(steps: Sequence[ResourceRequirements], message: str) -> Iterator[SummedSteps]:
+    for name in ("cpu", "memory", "ephemeral-storage"):
+        if f"Insufficient {name}" not in message:
+            continue
+        asked = [quantity for step in steps if (quantity := (read(step.requests) or {}).get(name)) is not None]
+        if len(asked) > 1:
+            total = Quantity(sum(quantity.nano for quantity in asked), asked[0].format)
+            yield SummedSteps(name, str(total), str(max(asked, key=lambda quantity: quantity.nano)), len(asked))

@@ -24,7 +24,7 @@ from kubectl_kres.tekton.model import Task, TaskRun, TaskSpec
 from kubectl_kres.tekton.reports.earlier_pods import EarlierPods, earlier_pods, with_origins
 from kubectl_kres.tekton.reports.part import TektonPart
 from kubectl_kres.tekton.reports.remedies.run_values import RunCase
-from kubectl_kres.tekton.reports.run_containers import killed_containers, outweighed_resources
+from kubectl_kres.tekton.reports.run_containers import killed_containers, outweighed_resources, summed_steps
 from kubectl_kres.tekton.reports.run_facts import (
     find_quota_shortfalls,
     find_waiting_run,
@@ -227,6 +227,7 @@ def build_analysis(
         outweighed_resources([result.outcome for result in results if result.outcome is not None], additions),
         _added_cpu_limits(first),
         world.config.by_operator,
+        () if run.spec.compute_resources is not None else summed_steps(live or pod_of(store, run)),
     )
     run_fields = fields or fields_below(Source("TaskRun", run.metadata.name, run.metadata.namespace, "spec"))
     outcomes = tuple(_outcome(result) for result in results)

@@ -10,7 +10,14 @@ from kubectl_kres.provenance.journal import QuotaShortfall
 from kubectl_kres.render.text.line import Line, age_text, columns, duration_text, labelled_lines, tone_lines, wrap_text
 from kubectl_kres.reports.common.explanation import Verdict
 from kubectl_kres.reports.pod.verdict import is_negative
-from kubectl_kres.tekton.reports.part import KilledContainer, MergedLimit, OversizedAddition, TektonPart, WaitingRun
+from kubectl_kres.tekton.reports.part import (
+    KilledContainer,
+    MergedLimit,
+    OversizedAddition,
+    SummedSteps,
+    TektonPart,
+    WaitingRun,
+)
 from kubectl_kres.tekton.rules.base.problem import Problem
 
 #: Where the run itself is refused.
@@ -26,6 +33,8 @@ def condition_lines(part: TektonPart, verdict: Verdict, width: int, now: str = "
         yield from labelled_lines("killed", killed_text(killed), width, tone="bad")
     for outweighed in part.outweighed:
         yield from labelled_lines("why", _format_outweighed(outweighed), width, tone="warn")
+    for summed in part.summed:
+        yield from labelled_lines("steps", summed_text(summed), width, tone="warn")
     if part.throttled:
         yield from labelled_lines("slow", _format_throttled(part), width, tone="warn")
     for too_much in part.never_fits:
@@ -110,6 +119,15 @@ def waiting_texts(waiting: WaitingRun, now: str = "", *, fits: bool) -> Iterator
     yield f"{prefix}{tried}{', which finds room now' if fits else ''}"
     if waiting.pipeline_run and waiting.seconds_left is not None:
         yield f"PipelineRun/{waiting.pipeline_run} {time_text(waiting.seconds_left)}"
+
+
+def summed_text(summed: SummedSteps) -> str:
+    """Return that steps are summed up although they run one after another, and what bounds them together."""
+    return (
+        f"{summed.resource} {summed.total} is the sum of {summed.steps} steps, which run one after another: "
+        f"computeResources.requests.{summed.resource} {summed.largest} of a new run (in a PipelineRun in taskRunSpecs) "
+        "asks for that much in all, divided among them"
+    )
 
 
 def never_text(too_much: QuotaShortfall) -> str:
