@@ -67,6 +67,8 @@ class RunSummary:
         self._left_out: Sequence[InputError] = ()
         #: The kinds of files' objects that nothing looks at, each as often as it is there.
         self.kinds_left_out: tuple[str, ...] = ()
+        #: What may turn the answers of a table.
+        self.decisive: dict[str, None] = {}
         #: Whether an answer said that the server is older or newer than the rules.
         self._version_assumed = False
 

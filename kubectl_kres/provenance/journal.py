@@ -73,13 +73,20 @@ class Check(Struct, frozen=True, tag="check", omit_defaults=True, rename="camel"
 class Assumption(Struct, frozen=True, tag="assume", omit_defaults=True, rename="camel"):
     """Something could not be known and was supposed; ``code`` is stable, ``text`` is for people.
 
-    ``source``: the object that it is about, where there is one.
+    ``source``: the object that it is about, where there is one. ``decisive``: it may turn the answer, so that the
+    shortest one says it, too.
     """
 
     path: str
     code: str
     text: str
     source: Source | None = None
+    decisive: bool = False
+
+
+def decisive_texts(assumptions: Iterable[Assumption]) -> list[str]:
+    """Return what may turn an answer, each once."""
+    return list(dict.fromkeys(item.text for item in assumptions if item.decisive))
 
 
 Entry = Set | Derive | Check | Assumption

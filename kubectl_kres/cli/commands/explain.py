@@ -34,9 +34,11 @@ from kubectl_kres.cli.watch_option import build_watch_runner
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import find
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.provenance.journal import decisive_texts
 from kubectl_kres.render.pod import explain as render
 from kubectl_kres.render.pod.explain import brief
 from kubectl_kres.render.verdict.headline import verdict_word
+from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import Explanation, Subject, waits_or_fails
 from kubectl_kres.reports.common.system import answers_about, explanation_cache_key, is_explained
 from kubectl_kres.reports.explain.explain import explain
@@ -122,6 +124,10 @@ def _nodes_of_list(store: Store, subjects: Sequence[Subject]) -> tuple[ReadReque
     return list_node_needs(store, waiting_pods(store, subjects))
 
 
+#: So many namespaces of a table are looked at for what may turn its answers.
+_FEW = 20
+
+
 class _Note(NamedTuple):
     """What the last lines need to know of an answer: the word that counts it, whether it takes one line, the server's
     sentence of a refusal that is shown, and whether an empty line ends it. ``stuck``: of a list the first object that
@@ -137,6 +143,14 @@ class _Note(NamedTuple):
 
 #: One for each word: lists are long.
 _line_note = cache(partial(_Note, in_line=True))
+
+
+def _decisive_of(batch: AnswerBatch) -> Iterator[tuple[str, None]]:
+    """Yield what may turn the answers about a namespace, whatever the object; of many namespaces nothing."""
+    spaces = dict.fromkeys(subject.ref.namespace for subject in batch.selection.subjects if subject.ref.namespace)
+    for space in spaces if len(spaces) <= _FEW else ():
+        for text in decisive_texts(policies(batch.store, space, batch.options.server).assumptions):
+            yield text, None
 
 
 class RunCache:
@@ -263,6 +277,8 @@ class ExplainPage(Page):
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
         """Yield the explanations of a batch; for an object without one the error is added."""
         read, batch = batch, self._with_files(batch)
+        if batch.many:
+            run_summary.decisive.update(_decisive_of(batch))
         for subject in batch.selection.subjects:
             explainer = _explainer(subject.kind)
             if explainer is not None:
@@ -461,6 +477,8 @@ class ExplainPage(Page):
         shown = [note for note in notes if isinstance(note, _Note)]
         if any(note.in_line for note in shown):
             yield render.count_line([note.word for note in shown if note.word])
+            for text in run_summary.decisive:
+                yield from render.assumed_lines(text, color=self.color, width=self.width)
             for stuck in (note.stuck for note in shown if note.stuck is not None):
                 yield from render.fix_question_lines(self._explain_command(stuck), color=self.color)
         for combined in notes:

@@ -9,8 +9,10 @@ from weakref import ref
 
 from msgspec import structs
 
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.model.admission_objects import ENFORCE, MIRROR, POD_SECURITY
+from kubectl_kres.model.admission_objects import ENFORCE, MIRROR, POD_SECURITY, WEBHOOKS
+from kubectl_kres.model.objects import Raw
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.policies.reports.needs import (
     DECIDING,
@@ -20,6 +22,7 @@ from kubectl_kres.policies.reports.needs import (
     parameter_needs,
     policy_admission_needs,
 )
+from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.reports.common import system
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
@@ -67,6 +70,14 @@ def _apply(
 
     decide = apply.apply_policies if target == "pod" else apply.apply_policies_to_object
     return decide(store, subject, options, analysis)
+
+
+def _assumed(store: Store, namespace: str, raw: Raw, server: Server) -> Iterable[Assumption]:
+    if not any(any(True for _ in store.all(kind)) for kind in WEBHOOKS):
+        return ()
+    from kubectl_kres.policies.reports.apply import asked_webhooks
+
+    return asked_webhooks(store, namespace, raw, server)
 
 
 def _remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
@@ -125,5 +136,5 @@ SYSTEM = system.System(
     sentences=dict.fromkeys(REFUSING, _sentence),
     reads=_reads,
     remedies=_remedies,
-    admission=system.Admitter(extend=_extend, apply=_apply),
+    admission=system.Admitter(extend=_extend, apply=_apply, assumed=_assumed),
 )

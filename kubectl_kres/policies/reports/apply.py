@@ -64,6 +64,19 @@ def review_made(
     return review_object(run, request, raw, (*with_kind(gaps, _VALIDATING), *with_kind(others, _MUTATING)))
 
 
+def asked_webhooks(store: Store, namespace: str, raw: Raw, server: Server) -> Iterator[Assumption]:
+    """Yield the webhooks that are asked about a new object and whose answers are not computed."""
+    context = admission_context(store, namespace, server)
+    if context is None or not context.webhooks or undecodable(raw) is not None:
+        return
+    try:
+        sent = creation(raw, namespace)
+        request = sent.with_object(chain.fill_metadata(canonical_object(raw, server), namespace))
+    except (Unparsable, msgspec.ValidationError):
+        return
+    yield from context.assumed(request)
+
+
 def _computable(
     bound: Sequence[BoundPolicy], request: Request, context: PluginLookups, withheld: frozenset[str], *, built: bool
 ) -> tuple[tuple[BoundPolicy, ...], list[str]]:

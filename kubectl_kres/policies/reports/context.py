@@ -53,7 +53,7 @@ class PluginLookups(Struct, frozen=True):
             asked_configuration = match_webhooks(name, hooks, request, self.request_context, mutating=mutating)
             if asked_configuration is not None:
                 configuration = Source(WEBHOOKS[not mutating], name)
-                yield Assumption("spec", "webhook/not-computed", asked_configuration.text, configuration)
+                yield Assumption("spec", "webhook/not-computed", asked_configuration.text, configuration, decisive=True)
 
     @property
     def request_context(self) -> Any:

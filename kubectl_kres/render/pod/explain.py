@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
-from kubectl_kres.provenance.journal import Check, Derive, Set
+from kubectl_kres.provenance.journal import Check, Derive, Set, decisive_texts
 from kubectl_kres.render.pod.remarks import remark_lines
 from kubectl_kres.render.pod.verdict import verdict_lines
 from kubectl_kres.render.text.line import (
@@ -99,6 +99,12 @@ def left_out_lines(kinds: Sequence[str], *, color: bool = False, width: int = 80
     """Yield the objects of files that were not looked at, counted by kind."""
     counted = ", ".join(f"{count} {kind}" for kind, count in sorted(Counter(kinds).items()))
     for line in tone_lines("quiet", wrap_text(f"not looked at: {counted}", width, rest="  ")):
+        yield draw(line, color=color)
+
+
+def assumed_lines(text: str, *, color: bool = False, width: int = 80) -> Iterator[str]:
+    """Yield what may turn answers in a table."""
+    for line in tone_lines("warn", wrap_text(f"assumed: {text}", width, rest="  ")):
         yield draw(line, color=color)
 
 
@@ -297,5 +303,5 @@ def brief(explanation: Explanation, more: str, now: str = "") -> Brief:
     short = reach is not None and reach.fits < reach.max_replicas
     note = "" if tone == "good" and explanation.note == _NOTHING else note_text(explanation.note)
     warnings = [at_maximum(reach)] if reach is not None and short else []
-    warnings += [f"assumed: {item.text}" for item in explanation.assumptions if item.code == "webhook/not-computed"]
+    warnings += [f"assumed: {text}" for text in decisive_texts(explanation.assumptions)]
     return Brief(tone, word, text, remedy=note, warning="; ".join(warnings))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.provenance.journal import decisive_texts
 from kubectl_kres.render.pictures.bounds import bounds_lines
 from kubectl_kres.render.quota.quota_blocks import LIMITS_NOTHING, quota_lines
 from kubectl_kres.render.text.line import (
@@ -74,7 +75,8 @@ def brief(policy_explanation: PolicyExplanation, more: str) -> Brief:
     summary = _summary(policy_explanation) if refused or not policy_explanation.fixes else ""
     seen = "" if policy_explanation.complete else headline.PARTLY
     text = f": {policy_explanation.subject.full_name}{f': {summary}' if summary else ''}"
-    return with_remedies(Brief(tone, f"{words}{seen}", text, next=more), policy_explanation.fixes)
+    warning = "; ".join(f"assumed: {each}" for each in decisive_texts(policy_explanation.assumptions))
+    return with_remedies(Brief(tone, f"{words}{seen}", text, warning=warning, next=more), policy_explanation.fixes)
 
 
 def policy_word(policy_explanation: PolicyExplanation) -> tuple[str, Tone]:

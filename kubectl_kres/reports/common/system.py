@@ -17,15 +17,16 @@ from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.base.outcome import Finding
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
-from kubectl_kres.model.objects import Metadata, ObjectRef, ResourceQuota
+from kubectl_kres.model.objects import Metadata, ObjectRef, Raw, ResourceQuota
 from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.model.quota_objects import CountedObject
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.provenance.journal import Source
+from kubectl_kres.provenance.journal import Assumption, Source
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Fact, RunState, Subject
@@ -297,11 +298,12 @@ class Admitter(Struct, frozen=True):
 
     ``extend``: the policies of a namespace with what it enforces; called again only where objects of kinds of the role
     ``policies`` have changed. ``apply``: the analysis of the next pod, or of the workload of a file, with what it
-    decides.
+    decides. ``assumed``: what a new object of a namespace is taken to pass, as it is sent.
     """
 
     extend: Callable[[Store, str, Policies], ExtendedPolicies] | None = None
     apply: Callable[[Store, Subject, EvaluationOptions, Analysis, Target], Analysis] | None = None
+    assumed: Callable[[Store, str, Raw, Server], Iterable[Assumption]] | None = None
 
 
 class Turn(NamedTuple):
@@ -420,6 +422,13 @@ def parts_of_namespace(store: Store, namespace: str, limits: Sequence[Limits]) -
     makers_first = sorted(systems(), key=lambda system: system.pods is None)
     explaining = (system.explain_namespace for system in makers_first if system.explain_namespace is not None)
     return hold(*(part for explain in explaining for part in explain(store, namespace, limits)))
+
+
+def assumed_of_object(store: Store, namespace: str, raw: Raw, server: Server) -> Iterator[Assumption]:
+    """Yield what a new object of a namespace is taken to pass, as it is sent."""
+    for system in systems():
+        if system.admission is not None and system.admission.assumed is not None:
+            yield from system.admission.assumed(store, namespace, raw, server)
 
 
 def remedies_of_systems(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:

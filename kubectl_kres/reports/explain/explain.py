@@ -693,7 +693,7 @@ def _assumptions(
 ) -> tuple[Assumption, ...]:
     stated = tuple(Assumption("server", "server/assumed", text) for text in options.assumptions)
     additions = f"the figures for today leave out what webhooks add to new pods: {', '.join(injected)}"
-    without = (Assumption("spec", "webhook/not-computed", additions),) if injected else ()
+    without = (Assumption("spec", "webhook/not-computed", additions, decisive=True),) if injected else ()
     supposed = (manifest.assumed,) if manifest.assumed else ()
     return (*supposed, *policies.assumptions, *without, *_gates(manifest.live or manifest.pod, options.server), *stated)
 

@@ -292,7 +292,14 @@ def _explain_counted_object(context: _NamespaceContext) -> PolicyExplanation:
         costs=tuple(quota_costs(costs, counted=stored)),
         counted=stored,
         warnings=outcomes[0].warnings,
-        assumptions=() if stored else tuple(_class_assumptions(item, policies)),
+        assumptions=()
+        if stored
+        else (
+            *_class_assumptions(item, policies),
+            *system.assumed_of_object(
+                context.store, context.ref.namespace, context.raw or _build_raw_object(item, context.ref), server
+            ),
+        ),
         run_state=binding_state(context.store, item) if stored and isinstance(item, PersistentVolumeClaim) else None,
     )
 

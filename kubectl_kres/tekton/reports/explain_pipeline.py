@@ -15,7 +15,7 @@ from kubectl_kres.admission.base.outcome import QuotaCharge, Refusal
 from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.request.new_pod import quota_request
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.objects import ObjectRef, struct_as_json
 from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.common.effective_policies import policies
@@ -31,7 +31,7 @@ from kubectl_kres.reports.common.explanation import (
     waits_or_fails,
 )
 from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Remedy, SetConfig
-from kubectl_kres.reports.common.system import Turn, turn_of
+from kubectl_kres.reports.common.system import Turn, assumed_of_object, turn_of
 from kubectl_kres.reports.common.system_parts import hold, part_of
 from kubectl_kres.reports.explain.explain import build_explanation, explain
 from kubectl_kres.reports.pod.verdict import outcome_word, verdict_of, with_outcome
@@ -380,7 +380,14 @@ def explain_pipeline(store: Store, subject: Subject, options: EvaluationOptions)
         int(left.total_seconds()) if left is not None else None,
         has_ended(run),
         tuple(run_facts(run)) if subject.raw is None else (),
-        _assumptions(store, subject, options),
+        tuple(
+            dict.fromkeys(
+                (
+                    *_assumptions(store, subject, options),
+                    *(() if has_ended(run) else _asked_webhooks(store, result.results.values(), options)),
+                )
+            )
+        ),
         failed_reads,
         ".".join(map(str, world.config.version or ())),
         not any(failed_read.required for failed_read in failed_reads),
@@ -631,6 +638,17 @@ def _assistant(assistant: Assistant) -> AssistantPod:
     events = before or [*assistant.claim_events()] or map(assistant.event, assistant.outcomes)
     refused = () if assistant.exists else tuple(filter(None, events))
     return AssistantPod(assistant.name, assistant.workspace, refused, assistant.tasks, assistant.exists)
+
+
+def _asked_webhooks(
+    store: Store, results: Iterable[Sequence[RunResult]], options: EvaluationOptions
+) -> Iterator[Assumption]:
+    """Yield the webhooks that are asked about pods of tasks and whose answers are not computed."""
+    for run_results in results:
+        pod = run_results[0].submitted if run_results else None
+        if pod is not None:
+            raw = struct_as_json(pod, "v1", "Pod")
+            yield from assumed_of_object(store, pod.metadata.namespace, raw, options.server)
 
 
 def _assumptions(store: Store, subject: Subject, options: EvaluationOptions) -> tuple[Assumption, ...]:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
 from kubectl_kres.errors import ClusterError, Forbidden, NotFound
-from kubectl_kres.model.objects import Condition, ObjectRef
+from kubectl_kres.model.objects import Condition, ObjectRef, struct_as_json
 from kubectl_kres.model.pod import AddedContainers, Container, Pod, ResourceRequirements
 from kubectl_kres.provenance.journal import Assumption, Derive, Journal, Set, Source
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, MadePod, PodClaims, PodManifest
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, not_computed
-from kubectl_kres.reports.common.system import object_behind
+from kubectl_kres.reports.common.system import assumed_of_object, object_behind
 from kubectl_kres.reports.common.system_parts import hold
 from kubectl_kres.reports.pod.pod_claims import add_charges as sums_of
 from kubectl_kres.reports.pod.resource_view import values_of, written_pod
@@ -151,6 +151,7 @@ def _build_made_pod(
     case: RunCase | None = None,
     *,
     exists: bool = False,
+    assumed: Iterable[Assumption] = (),
 ) -> MadePod:
     """Return the pod of a run. It is wanted again after a failure, not after a success, nor while it ``exists``."""
     done = (part.has_ended and not part.failed) or (exists and not part.about_another)
@@ -161,9 +162,15 @@ def _build_made_pod(
         about_another=part.about_another,
         never=part.never_fits,
         version_remarks=tuple(remark.text for remark in version_remarks(version_of(part.version))),
-        assumptions=tekton_remarks(store, ref.namespace, options, outcomes[0].journal),
+        assumptions=(*tekton_remarks(store, ref.namespace, options, outcomes[0].journal), *assumed),
         source=case,
     )
+
+
+def _asked_webhooks(store: Store, pod: Pod, options: EvaluationOptions) -> Iterator[Assumption]:
+    """Yield the webhooks that are asked about the pod of a run and whose answers are not computed."""
+    raw = struct_as_json(pod, "v1", "Pod")
+    yield from assumed_of_object(store, pod.metadata.namespace, raw, options.server)
 
 
 def build_analysis(
@@ -238,7 +245,14 @@ def build_analysis(
         hold(part),
         tuple(map(_first_lister_order, results)),
         made_pod=_build_made_pod(
-            store, ref, options, part, outcomes, RunCase(run, task, run_fields, world, added), exists=exists
+            store,
+            ref,
+            options,
+            part,
+            outcomes,
+            RunCase(run, task, run_fields, world, added),
+            exists=exists,
+            assumed=() if exists or first.submitted is None else _asked_webhooks(store, first.submitted, options),
         ),
         claims=_claims(store, run, world) if not run.status.pod_name else None,
         unread=tuple(map(not_computed, dict.fromkeys(gap for result in results for gap in result.gaps))),

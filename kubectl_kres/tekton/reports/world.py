@@ -11,6 +11,7 @@ from kubectl_kres.model.objects import Namespace, ObjectRef
 from kubectl_kres.reports.common.effective_policies import extending_kinds, policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.pod.manifest_source import missing_error
+from kubectl_kres.reports.pod.preflight import namespace_refusal
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, Task, TaskRun
 from kubectl_kres.tekton.reports.config import configuration
@@ -113,6 +114,22 @@ def _partial(store: Store, namespace: str) -> Mapping[str, frozenset[str]]:
     }
 
 
+#: The code of what cannot be decoded, which comes before all else.
+_UNDECODED = 400
+
+
+def _no_namespace(store: Store, subject: Subject) -> Problem | None:
+    """Return that the namespace of an object of a file does not exist, or is ending; None: it is there."""
+    refusal = namespace_refusal(store, subject.ref, subject.kind.qualified_name) if subject.file else None
+    if refusal is None:
+        return None
+    rule = refusal.findings[0].rule
+    observed = refusal.findings[0].observed
+    return Problem(
+        "object", subject.ref.kind, refusal.message, rule, refusal.reason, code=refusal.code, observed=observed
+    )
+
+
 def stored_run(
     store: Store,
     subject: Subject,
@@ -131,6 +148,9 @@ def stored_run(
     if subject.raw is not None:
         is_stored = store.read(subject.ref.kind, subject.ref.name, subject.ref.namespace) is not None
         item, refusals = (answer := send_object(subject.raw, world, exists=is_stored)).item, answer.refusals
+        nowhere = _no_namespace(store, subject)
+        if nowhere is not None and not any(refusal.code == _UNDECODED for refusal in refusals):
+            return None, (nowhere,)
     else:
         item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
         if item is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kubectl_kres.provenance.journal import decisive_texts
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.pod.explain import explanation_lines, fact_lines
 from kubectl_kres.render.text.line import (
@@ -98,8 +99,9 @@ def brief(run: PipelineExplanation, more: str, now: str = "") -> Brief:
         reason += f"; {state_sentence(state, now)}"
     else:
         reason += _format_blocked_run(run)
+    warning = "; ".join(f"assumed: {each}" for each in decisive_texts(run.assumptions))
     return with_remedies(
-        Brief(row.tone, text, f"{state_suffix(state)}: {run.subject.full_name}: {reason}", next=more),
+        Brief(row.tone, text, f"{state_suffix(state)}: {run.subject.full_name}: {reason}", warning=warning, next=more),
         run.fixes,
     )
 

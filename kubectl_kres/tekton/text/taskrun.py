@@ -126,7 +126,7 @@ def summed_text(summed: SummedSteps) -> str:
     return (
         f"{summed.resource} {summed.total} is the sum of {summed.steps} steps, which run one after another: "
         f"computeResources.requests.{summed.resource} {summed.largest} of a new run (in a PipelineRun in taskRunSpecs) "
-        "asks for that much in all, divided among them"
+        "asks for that much in total, divided among them"
     )
 
 

@@ -111,7 +111,8 @@ def extend_policies(store: Store, namespace: str, policies: Policies) -> tuple[P
     assumed = list(rules.assumptions)
     tenant = tenant_name(store.get("Namespace", namespace))
     if is_cordoned(store, namespace):
-        assumed.append(Assumption("spec", "capsule/cordoned", cordoned_text(store.origin, tenant, namespace)))
+        text = cordoned_text(store.origin, tenant, namespace)
+        assumed.append(Assumption("spec", "capsule/cordoned", text, decisive=True))
     assumed += _node_selector(store, namespace)
     webhook = webhook_of(rules.rules, version)
     if webhook is not None:
