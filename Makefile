@@ -74,7 +74,7 @@ bench: $(ALL) ## measure speed and memory, write docs/performance.md (BENCH_ARGS
 	$(PY) $(BENCH) --write $(BENCH_ARGS)
 
 advice: $(ALL) ## run every printed remedy of generated refused worlds on a real control plane (ADVICE: how many worlds)
-	@KRES_ADVICE=$(ADVICE) KRES_REQUIRE_CONTROLPLANE=1 $(PY) scripts/test.py only -s tests/e2e/test_advice_plane.py
+	@KRES_ADVICE=$(ADVICE) KRES_REQUIRE_CONTROLPLANE=1 $(PY) scripts/test.py only -s tests/e2e/test_advice_plane.py tests/e2e/test_keepers_plane.py
 
 changes: $(ALL) ## generated changes on a real control plane, each end held against what simulate says (CHANGES: how many)
 	@KRES_CASES=$(CHANGES) KRES_RANDOM=1 KRES_REQUIRE_CONTROLPLANE=1 $(PY) scripts/test.py only -s tests/e2e/test_changes_plane.py

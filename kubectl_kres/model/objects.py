@@ -144,7 +144,18 @@ MANAGERS: Mapping[str, str] = {
     "pulumi": "Pulumi",
 }
 #: What starts the names of field managers behind which a person stands, or Kubernetes itself.
-PERSONAL_MANAGERS = ("kubectl", "kube-", "k9s", "lens", "Mozilla", "curl", "python", "node-fetch", "OpenAPI-Generator")
+PERSONAL_MANAGERS = (
+    "kubectl",
+    "kube-",
+    "k9s",
+    "lens",
+    "Mozilla",
+    "curl",
+    "python",
+    "node-fetch",
+    "OpenAPI-Generator",
+    "unknown",
+)
 #: The annotation that names a release of Helm, and those that Argo CD follows objects by.
 RELEASE = "meta.helm.sh/release-name"
 ARGO = ("argocd.argoproj.io/tracking-id", "argocd.argoproj.io/instance")

@@ -149,3 +149,14 @@ def test_lists_are_narrow():
 )
 def test_selectors_as_query_parameters(selector, text):
     assert selector_text(selector) == text
+
+
+def test_an_autoscaler_is_read_beside_what_six_gets_allow_where_pods_are_missing():
+    """A number of pods that is lowered as a fix would be raised by it again."""
+    quota = made("ResourceQuota", "pods", spec={"hard": {"pods": "1"}})
+    asks = ReadRequest("HorizontalPodAutoscaler", "ns", required=False)
+    lacking = made("Deployment", "w", spec={**template(), **SELECTOR, "replicas": 2}, status={"replicas": 1})
+    whole = {"replicas": 2, "updatedReplicas": 2, "readyReplicas": 2, "availableReplicas": 2}
+    running = made("Deployment", "w", spec={**template(**CLASSES), **SELECTOR, "replicas": 2}, status=whole)
+    assert asks in reading.list_read_requests(store_of(lacking, quota, SCOPED), subject("Deployment/w"))
+    assert len([*needs(store_of(running, quota, SCOPED), subject("Deployment/w"))]) <= MOST

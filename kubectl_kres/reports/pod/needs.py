@@ -121,6 +121,8 @@ def keeper_needs(store: Store, subject: Subject) -> Iterator[ReadRequest]:
         return
     if not (waits_for_node(item) if isinstance(item, Pod) else _lacks_pods(store, ref.kind, item)):
         return
+    if isinstance(item, Workload):
+        yield from autoscaler_needs(store, ref.kind, namespace)
     kind, owner = controller(item)
     made = store.get(kind, owner, namespace) if kind else None
     policies = (each for name in ("ResourceQuota", "LimitRange") for each in store.all(name, namespace))
