@@ -34,6 +34,7 @@ from kubectl_kres.reports.common.explanation import find_unread
 from kubectl_kres.reports.common.system import answers_about
 from kubectl_kres.reports.namespace.explain_policy import policy_needs
 from kubectl_kres.reports.pod.needs import list_read_requests
+from kubectl_kres.reports.rollout.injected_containers import find_added
 from kubectl_kres.simulate.change import Apply, Delete, PlacedStep, ScaleStep
 from kubectl_kres.simulate.cluster import simulate_steps
 from kubectl_kres.store.store import Store, fill_all
@@ -69,7 +70,9 @@ def simulate_change(
     carried, left = split_followed_steps(given_steps, reading.store, space, lambda _kind, _version: True)
     steps = [PlacedStep(step.step, (step.namespace or space) if _is_namespaced(step) else "") for step in carried]
     options = server_options(reading.store, "")
-    outcome = simulate_steps(reading.store, steps, options.server, spaces, seen=True)
+    outcome = simulate_steps(
+        reading.store, steps, options.server, spaces, seen=True, find_added=find_added(reading.store)
+    )
     change = report_with_pods(outcome, steps, Rollouts(at_once if given_steps else 0, at_once))
     fill_all(reading, lambda: change_node_needs(reading.store, change.pods, steps))
     change_report = with_nodes(change.report, reading.store, change.pods, steps, options.server.version[1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,9 @@ from msgspec import Struct
 
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.objects import Raw, mapping
+from kubectl_kres.model.pod import AddedContainers
+from kubectl_kres.model.workload import template_in
 from kubectl_kres.simulate import change
 from kubectl_kres.simulate.change import PlacedStep
 from kubectl_kres.simulate.explore import MOST_STATES, FinalStates
@@ -29,6 +32,8 @@ from kubectl_kres.store.store import ReadRequest, Store
 
 #: What the controllers of systems look at, by the name of the system.
 Worlds = Mapping[str, Any]
+#: What webhooks add to pods with these labels, by namespace.
+FindAdded = Callable[[str, Mapping[str, str]], AddedContainers]
 #: So many workloads are named in what is said of many.
 _MOST_NAMED = 3
 _NUMEROUS = ("Pod", "ReplicaSet", "Deployment")
@@ -134,14 +139,16 @@ class ClusterChange:
         maximum: int = MOST_STATES,
         emptied: bool = False,
         seen: bool = False,
+        find_added: FindAdded | None = None,
     ) -> None:
         """``spaces``: the namespaces that are looked at, besides those of the steps.
 
         ``emptied``: what a namespace has most of is taken out of the store once it was played, so that less memory is
         used. ``settled`` False: what was read is not played on before the change; it is taken for a rest. ``maximum``:
         states that are looked at in a namespace before orders are drawn. ``seen``: what live pods were given is
-        expected of the next ones.
+        expected of the next ones. ``find_added``: tells what webhooks add to pods of templates that files bring.
         """
+        self.find_added = find_added
         self.most, self.emptied, self.seen = maximum, emptied, seen
         self.store, self.steps, self.server, self.settled = store, steps, server, settled
         known = known_namespaces(store)
@@ -184,6 +191,7 @@ class ClusterChange:
             namespace = NamespaceSimulation(self.server, world, here, evaluated, partial(parameters, self.store))
             namespace.tables.has_account = partial(self._has_account, space)
             start = state_of(namespace, world, self.store, space, seen=self.seen)
+            self._expect_added_containers(namespace, space, here)
             rest = _as_is(start)
             if self.settled:
                 rest = namespace.after([start], [], Kubelet(), between=False, maximum=maximum)
@@ -196,6 +204,27 @@ class ClusterChange:
             for kind in _NUMEROUS if self.emptied else ():
                 self.store.empty(kind, space)
             self._expected_by_space[space] = dict(namespace.tables.seen)
+
+    def _expect_added_containers(
+        self, namespace: NamespaceSimulation, space: str, steps: Iterable[change.Step]
+    ) -> None:
+        """Expect what webhooks add to the pods of templates that files bring, where no pod of theirs tells it."""
+        tables = namespace.tables
+        for step in steps if self.find_added is not None else ():
+            found = template_in(step.object) if isinstance(step, change.Apply) else None
+            key = change.key_of_step(step)
+            if self.find_added is None or found is None or key in tables.seen:
+                continue
+            template = found[1]
+            groups = {group: mapping(template, "spec").get(group) or () for group in ("containers", "initContainers")}
+            own_names = {str(item.get("name")) for group in groups.values() for item in group}
+            added: dict[str, list[Raw]] = {group: [] for group in groups}
+            for group, container in self.find_added(space, mapping(mapping(template, "metadata"), "labels")):
+                if container.name not in own_names:
+                    added[group].append(msgspec.to_builtins(container, enc_hook=str))
+            if names := sorted(str(item["name"]) for items in added.values() for item in items):
+                tables.expect(key, [added])
+                tables.seen[key] = ", ".join(names)
 
     def _has_account(self, space: str, name: str) -> bool:
         """Return whether a ServiceAccount is there, comes with the change, or is not known; every namespace gets the
@@ -241,9 +270,12 @@ def simulate_steps(
     settled: bool = True,
     maximum: int = MOST_STATES,
     seen: bool = False,
+    find_added: FindAdded | None = None,
 ) -> ChangeOutcome:
     """Return every end of the steps in all namespaces; the arguments are those of ``Course``."""
-    course = ClusterChange(store, steps, server, spaces, settled=settled, maximum=maximum, seen=seen)
+    course = ClusterChange(
+        store, steps, server, spaces, settled=settled, maximum=maximum, seen=seen, find_added=find_added
+    )
     before: dict[str, tuple[NamespaceSimulation, FinalStates]] = {}
     after: dict[str, tuple[NamespaceSimulation, FinalStates]] = {}
     for _, old, new in course:

@@ -31,6 +31,7 @@ from kubectl_kres.reports.common.explanation import find_unread
 from kubectl_kres.reports.common.remedy import RaiseQuota, Remedy, SetValue
 from kubectl_kres.reports.quota.usage_tree import workload_of
 from kubectl_kres.reports.remedies.keepers import manager_sentence
+from kubectl_kres.reports.rollout.injected_containers import find_added
 from kubectl_kres.simulate.change import Patch, PlacedStep, ScaleStep, key_of_step
 from kubectl_kres.simulate.cluster import simulate_steps
 from kubectl_kres.simulate.live import raw_of
@@ -268,7 +269,7 @@ def simulate_change(
     """
     store, steps = session.store, tuple(typed_number.placed_step for typed_number in typed_numbers)
     spaces = tuple(dict.fromkeys(step.namespace for step in steps if step.namespace))
-    outcome = simulate_steps(store, steps, session.server, spaces, seen=True)
+    outcome = simulate_steps(store, steps, session.server, spaces, seen=True, find_added=find_added(store))
     failed_reads = tuple(find_unread(store, (read for read in namespace_needs(spaces) if read.required)))
     change = report_with_pods(outcome, steps)
     change_report = with_nodes(change.report, store, change.pods, steps, session.server.version[1])

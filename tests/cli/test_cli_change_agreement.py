@@ -106,6 +106,16 @@ def change(seed: int) -> Change:
                     "status": status})  # fmt: skip
     names = [f"web-{number}" for number in range(replicas)]
     objects += [_running(name, template, owner, labels) for name in names]
+    if draw.random() < 0.3:
+        proxy = {"name": "proxy", "image": "p:1", "resources": {"requests": {"cpu": "100m"}}}
+        for item in objects:
+            if item["kind"] == "Pod":
+                item["spec"] = {**item["spec"], "containers": [*item["spec"]["containers"], proxy]}
+        rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+        version, hooks = "admissionregistration.k8s.io/v1", [{"name": "mesh.test", "rules": [rule]}]
+        configuration = {"apiVersion": version, "kind": "MutatingWebhookConfiguration", "metadata": {"name": "mesh"}}
+        objects.append({**configuration, "webhooks": hooks})
+        cpu += 100
     used = {"requests.cpu": replicas * cpu, "pods": replicas}
     name = draw.choice(sorted(used))
     more = draw.choice((0, 0, 50, 100, 300)) if name != "pods" else draw.choice((0, 1, 2))

@@ -1,4 +1,4 @@
-"""A mutating webhook on loopback, with the certificate of the control plane that asks it."""
+"""Webhooks on loopback, with the certificate of the control plane that asks them: one adds a container, one counts."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from controlplane import HOST, ControlPlane
 #: What it adds to every pod, and what it writes over a limit.
 PROXY = {"name": "proxy", "image": "proxy:1", "resources": {"limits": {"cpu": "2", "memory": "64Mi"}}}
 REWRITTEN = "300Mi"
+#: What the one that counts pods over all namespaces says of every pod.
+FULL = "exceeded quota: pool, requested: pods=1, used: pods=40, limited: pods=40"
 
 
 @contextmanager
@@ -54,15 +56,19 @@ def configuration(plane: ControlPlane, name: str, url: str, namespace: str, poli
 class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path.startswith("/quota"):
+            self._answer(review, {"allowed": False, "status": {"code": 403, "message": FULL}})
+            return
         pod = review["request"]["object"]
         patch = [{"op": "add", "path": "/spec/containers/-", "value": PROXY}]
         if "memory" in pod["spec"]["containers"][0].get("resources", {}).get("limits", {}):
             place = "/spec/containers/0/resources/limits/memory"
             patch.append({"op": "replace", "path": place, "value": REWRITTEN})
-        response = {
-            "uid": review["request"]["uid"], "allowed": True, "patchType": "JSONPatch",
-            "patch": base64.b64encode(json.dumps(patch).encode()).decode(),
-        }  # fmt: skip
+        encoded = base64.b64encode(json.dumps(patch).encode()).decode()
+        self._answer(review, {"allowed": True, "patchType": "JSONPatch", "patch": encoded})
+
+    def _answer(self, review: dict[str, Any], given: dict[str, Any]) -> None:
+        response = {"uid": review["request"]["uid"], **given}
         body = json.dumps({"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": response})
         self.send_response(200)
         self.send_header("Content-Type", "application/json")

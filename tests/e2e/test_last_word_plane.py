@@ -15,7 +15,7 @@ import pytest
 from controlplane import ControlPlane
 from e2e.asking import Asking
 from e2e.differential import until
-from e2e.injector import PROXY, configuration, injector
+from e2e.injector import FULL, PROXY, configuration, injector
 from e2e.limiting import Limiting
 from e2e.plugin import environment
 from e2e.test_webhooks_plane import CONFIGURATIONS
@@ -39,9 +39,9 @@ class World(NamedTuple):
     def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
         return subprocess.run(command, env=self.env, capture_output=True, text=True, check=False)
 
-    def explained(self) -> dict[str, Any]:
-        done = self.kres("explain", "deploy/web", "-n", self.namespace, "-o", "json")
-        assert done.returncode == 0, done.stderr
+    def explained(self, *words: str, code: int = 0) -> dict[str, Any]:
+        done = self.kres("explain", "deploy/web", "-n", self.namespace, "-o", "json", *words)
+        assert done.returncode == code, done.stderr
         [item] = json.loads(done.stdout)["items"]
         return dict(item)
 
@@ -67,10 +67,10 @@ def deployment(replicas: int, container: dict[str, Any], **spec: Any) -> dict[st
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": parts}
 
 
-def worlds(plane: ControlPlane, kubectl: Path, folder: Path) -> Iterator[World]:
+def worlds(plane: ControlPlane, kubectl: Path, folder: Path, number: int = WORLDS) -> Iterator[World]:
     env = environment(plane.kubeconfig, kubectl, folder)
     with Asking(plane) as asking:
-        for _ in range(WORLDS):
+        for _ in range(number):
             name = f"test-{secrets.token_hex(4)}"
             assert plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})[0] == 201
             yield World(asking, kubectl, env, name)
@@ -142,3 +142,67 @@ def test_a_webhook_that_adds_a_container(controlplane: ControlPlane, kubectl: Pa
                 follow(world, found["fixes"][0], replicas)
             finally:
                 world.asking.send("DELETE", f"{CONFIGURATIONS}/{name}")
+
+
+def test_a_quota_that_only_a_webhook_keeps(controlplane: ControlPlane, kubectl: Path, tmp_path: Path) -> None:
+    """It counts over all namespaces, and no object holds it: its own words stand, however often it is asked."""
+    draw = random.Random(3)
+    with injector(controlplane) as url:
+        for world in worlds(controlplane, kubectl, tmp_path, WORLDS // 2):
+            name = f"keeper-{world.namespace}"
+            made = configuration(controlplane, name, url.replace("/mutate", "/quota"), world.namespace, "Fail")
+            made["kind"] = "ValidatingWebhookConfiguration"
+            place = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+            assert world.asking.send("POST", place, made).status == 201
+            try:
+                replicas = draw.randint(1, 4)
+                container = {"name": "app", "image": "app:1", "resources": {"limits": {"cpu": "1"}}}
+                assert world.asking.create(deployment(replicas, container), world.namespace).status == 201
+                until(world.refused)
+                verdict = world.explained()["verdict"]
+                assert (verdict["outcome"], verdict["missing"]) == ("blocked", replicas)
+                assert verdict["blocked"]["rule"] == "webhook/denied"
+                assert verdict["blocked"]["message"].endswith(f"denied the request: {FULL}")
+            finally:
+                world.asking.send("DELETE", f"{place}/{name}")
+            tries = iter(range(1, 1000))
+
+            def all_there(world: World = world, replicas: int = replicas, tries: Iterator[int] = tries) -> bool:
+                world.retried(next(tries))
+                return world.existing() == replicas
+
+            until(all_there)
+            assert world.explained()["verdict"]["outcome"] in {"admitted", "full"}
+
+
+def test_a_quota_that_the_user_may_not_read(controlplane: ControlPlane, kubectl: Path, tmp_path: Path) -> None:
+    """Who may read everything of a namespace but its quotas is told what the server said, and no calmer."""
+    draw = random.Random(4)
+    rules = [
+        {"apiGroups": [""], "resources": ["pods", "events", "limitranges", "namespaces"], "verbs": ["get", "list"]},
+        {"apiGroups": ["apps"], "resources": ["deployments", "replicasets"], "verbs": ["get", "list"]},
+    ]
+    rbac = "rbac.authorization.k8s.io"
+    role = {"apiVersion": f"{rbac}/v1", "kind": "ClusterRole", "metadata": {"name": "no-quotas"}, "rules": rules}
+    reference = {"apiGroup": rbac, "kind": "ClusterRole", "name": "no-quotas"}
+    subjects = [{"apiGroup": rbac, "kind": "User", "name": "viewer"}]
+    binding = {"apiVersion": f"{rbac}/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "no-quotas"}}
+    with Asking(controlplane) as asking:
+        assert asking.send("POST", f"/apis/{rbac}/v1/clusterroles", role).status == 201
+        made = {**binding, "roleRef": reference, "subjects": subjects}
+        assert asking.send("POST", f"/apis/{rbac}/v1/clusterrolebindings", made).status == 201
+    for world in worlds(controlplane, kubectl, tmp_path, WORLDS // 2):
+        replicas, cpu = draw.randint(1, 4), draw.randint(2, 5)
+        hard = {"limits.cpu": str(draw.randint(1, cpu - 1))}
+        world.asking.create(
+            {"kind": "ResourceQuota", "metadata": {"name": "team"}, "spec": {"hard": hard}}, world.namespace
+        )
+        until(lambda world=world: "hard" in world.asking.get("ResourceQuota", world.namespace, "team")["status"])
+        container = {"name": "app", "image": "app:1", "resources": {"limits": {"cpu": str(cpu)}}}
+        assert world.asking.create(deployment(replicas, container), world.namespace).status == 201
+        until(world.refused)
+        verdict = world.explained("--as", "viewer", code=4)["verdict"]
+        assert verdict["outcome"].startswith("blocked"), verdict
+        assert (verdict["missing"], verdict["blocked"]["rule"]) == (replicas, "quota/exceeded")
+        assert f"exceeded quota: team, requested: limits.cpu={cpu}" in verdict["blocked"]["message"]
+        assert world.explained()["verdict"]["outcome"] == "refused"

@@ -265,7 +265,7 @@ def test_what_pods_were_given_counts_in_a_quota():
     store = store_of(deployment(app), replica_set(), pod("a", app, PROXY), quota)
     found = explain(store, subject("Deployment/w"), ASK)
     assert "exceeded quota: q, requested: requests.cpu=2500m" in found.verdict.message
-    assert "free 2 of requests.cpu in quota q" in found.fixes[0].text
+    assert (found.fixes[0].text, found.fixes[0].proven) == ("raise requests.cpu of quota q to 5", True)
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,7 @@ from kubectl_kres.reports.changes.given_steps import (
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.changes.system import NextPods, next_pod_makers, system_remarks, unread_by_systems
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, find_unread
+from kubectl_kres.reports.rollout.injected_containers import find_added
 from kubectl_kres.simulate.change import PlacedStep, key_of_step
 from kubectl_kres.simulate.cluster import ClusterChange, current_final_states
 from kubectl_kres.simulate.live import IN_NAMESPACE, OF_CLUSTER, lean_converters
@@ -119,7 +120,10 @@ def _change(options: Options, items: Items, run_summary: RunSummary) -> int:
             else _list_step_namespaces(steps, default)
         )
         seen = not options.no_seen
-        course = ClusterChange(store, steps, evaluation_options.server, looked, emptied=True, seen=seen)
+        added = find_added(store) if seen else None
+        course = ClusterChange(
+            store, steps, evaluation_options.server, looked, emptied=True, seen=seen, find_added=added
+        )
         change = report_of(course, _rollouts(options, flags))
         change_report = _with_nodes(source, change, steps, evaluation_options)
         for maker in _concerned_makers(wanted):

@@ -26,6 +26,7 @@ from kubectl_kres.reports.changes.given_steps import (
 from kubectl_kres.reports.common.explanation import FailedRead, find_unread
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
+from kubectl_kres.reports.rollout.injected_containers import find_added
 from kubectl_kres.simulate.change import Apply, PlacedStep, Step, WaitForControllers, apply_step, key_of_step
 from kubectl_kres.simulate.cluster import ChangeOutcome, ClusterStates, simulate_steps
 from kubectl_kres.simulate.final_states import FinalWorkload
@@ -213,7 +214,8 @@ def with_others(store: Store, files: Files, server: Server, asked: Iterable[Obje
 
 
 def _after(store: Store, files: Files, steps: Sequence[PlacedStep], server: Server) -> Store:
-    outcome = simulate_steps(without_files(store), steps, server, files.spaces)
+    bare = without_files(store)
+    outcome = simulate_steps(bare, steps, server, files.spaces, find_added=find_added(bare))
     after = _copy_store(store)
     for space in outcome.after.spaces:
         for quota in _quotas(outcome.after, space):
@@ -255,10 +257,16 @@ def evaluate_together(store: Store, files: Files, server: Server, *, in_turn: bo
     given_steps = [placed_step for placed_step in files.steps if not _is_made(bare, placed_step)]
     if in_turn:
         outcome = simulate_steps(
-            bare, [*_one_by_one(given_steps)], server, files.spaces, settled=False, maximum=_IN_TURN
+            bare,
+            [*_one_by_one(given_steps)],
+            server,
+            files.spaces,
+            settled=False,
+            maximum=_IN_TURN,
+            find_added=find_added(bare),
         )
     else:
-        outcome = simulate_steps(bare, given_steps, server, files.spaces)
+        outcome = simulate_steps(bare, given_steps, server, files.spaces, find_added=find_added(bare))
     reaches: list[ReachablePods] = []
     lacks: list[QuotaLack] = []
     final_states, certain, exhaustive = 1, False, True

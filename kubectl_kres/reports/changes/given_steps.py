@@ -22,6 +22,7 @@ from kubectl_kres.model.workload_kinds import MADE_BY, POD_MAKERS
 from kubectl_kres.reports.changes.system import next_pod_makers, system_needs, systems
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import FailedRead
+from kubectl_kres.reports.pod.injecting_webhooks import injector_needs
 from kubectl_kres.reports.pod.preflight import namespace_refusal
 from kubectl_kres.simulate.change import Apply, Delete, Step, key_of_step
 from kubectl_kres.simulate.live import IN_NAMESPACE, OF_CLUSTER, raw_of
@@ -335,6 +336,12 @@ def plugin_needs(store: Store, spaces: Iterable[str], steps: Sequence[tuple[Step
     changes = (getattr(step, "object", getattr(step, "patch", {})) for step, _ in steps)
     if any("count/controllerrevisions.apps" in mapping(mapping(raw, "spec"), "hard") for raw in (*quotas, *changes)):
         yield from (ReadRequest("ControllerRevision", space, required=False) for space in dict.fromkeys(spaces))
+    for step, namespace in steps:
+        found = template_in(step.object) if isinstance(step, Apply) else None
+        if found is not None:
+            # What webhooks add to pods, those of the namespace show.
+            yield ReadRequest(WEBHOOKS[0], required=False)
+            yield from injector_needs(store, namespace, mapping(mapping(found[1], "metadata"), "labels"))
     yield from _account_needs(steps)
     yield from system_needs(store, spaces, steps)
 

@@ -132,7 +132,7 @@ class Analysis(Struct, frozen=True):
     ``claims``: of a StatefulSet. ``undefaulted``: the outcomes are about a template, in which nothing was filled in
     yet. ``assumed``, ``unread``: of what else admits. ``made_pod``: by a system; None: a controller of Kubernetes, or a
     person, makes the pod. ``account``: what is made beside the pods; None: nothing that a policy of the namespace looks
-    at.
+    at. ``seen_pod``: the next pod with containers and values that others show; None: they show none.
     """
 
     manifest: PodManifest
@@ -148,6 +148,7 @@ class Analysis(Struct, frozen=True):
     unread: tuple[FailedRead, ...] = ()
     made_pod: MadePod | None = None
     account: Account | None = None
+    seen_pod: Pod | None = None
 
 
 def with_refusal(outcome: Outcome, refusal: Refusal, *, warned: bool = False) -> Outcome:

@@ -17,6 +17,7 @@ from kubectl_kres.admission.request.new_pod import Policies, admit, initial_qos_
 from kubectl_kres.admission.request.pod_objects import object_charges
 from kubectl_kres.admission.sentences import QuotaExceeded, read_refusal
 from kubectl_kres.errors import UsageError
+from kubectl_kres.model.admission_objects import WEBHOOKS
 from kubectl_kres.model.kinds import is_known
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Assumption
@@ -212,6 +213,8 @@ def build_decision(store: Store, subject: Subject, analysis: Analysis, *, remedi
     failed_reads = (*left_out, *analysis.unread)
     needed_pods = wanted_pods.count_needed_pods(store, subject, analysis, pods, facts)
     verdict = with_outcome(verdict_of(outcomes), failed_reads, needed_pods)
+    if subject.raw is not None and verdict.outcome == "admitted" and any(_unseen_webhooks(analysis)):
+        verdict = structs.replace(verdict, outcome="admitted-as-far-as-seen")
     advice = Advice()
     if remedies and outcome_word(verdict) != "full":
         advice = _advice(store, subject, analysis, verdict, facts, pods, left_out)
@@ -220,6 +223,16 @@ def build_decision(store: Store, subject: Subject, analysis: Analysis, *, remedi
         advice = Advice((*untested_remedies((defaulted,) if defaulted else ()), *advice.fixes), advice.note)
     advice = advice._replace(fixes=with_permanence(store, subject, advice.fixes))
     return Decision(verdict, containers, advice, failed_reads, facts, pods, table)
+
+
+def _unseen_webhooks(analysis: Analysis) -> Iterator[Assumption]:
+    """Yield the webhooks that are asked about the next pod and of which nothing says what they do."""
+    for assumed in analysis.assumed:
+        source = assumed.source
+        if assumed.code != "webhook/not-computed" or source is None:
+            continue
+        if source.kind == WEBHOOKS[1] or (source.kind == WEBHOOKS[0] and analysis.seen_pod is None):
+            yield assumed
 
 
 def build_explanation(store: Store, subject: Subject, options: EvaluationOptions, analysis: Analysis) -> Explanation:

@@ -1,6 +1,6 @@
 """The reads that an explanation depends on; computed again after each reading, since owners are known only then."""
 
-# ruff: noqa: PLC0415 - few pods have volumes of their own, wait for a node or come from a file
+# ruff: noqa: PLC0415 - few pods have volumes of their own, wait for a node, come from a file or get containers added
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,6 +13,7 @@ from kubectl_kres.admission import sentences
 from kubectl_kres.admission.quota.usage import claim_names, counts_by_class, object_usage, pod_names
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model import workload_kinds
+from kubectl_kres.model.admission_objects import WEBHOOKS
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, decode_object, to_wire
 from kubectl_kres.model.pod import DetailedTemplate, Pod, PodSpec
@@ -110,7 +111,34 @@ def list_read_requests(store: Store, subject: Subject) -> tuple[ReadRequest, ...
     more_reads = reads_for(store, AboutPod(namespace, texts, new))
     enforced = reads_for(store, AboutPolicies(namespace))
     held = reads_for(store, AboutHeld(subject))
-    return tuple(dict.fromkeys((*affordable, *nodes, *more_reads, *enforced, *held, *keeper_needs(store, subject))))
+    beside = (*keeper_needs(store, subject), *_needs_of_missing_pods(store, subject))
+    return tuple(dict.fromkeys((*affordable, *nodes, *more_reads, *enforced, *held, *beside)))
+
+
+def _needs_of_missing_pods(store: Store, subject: Subject) -> Iterator[ReadRequest]:
+    """Yield what tells which containers webhooks add, where no pod of the subject itself does, and what refused the
+    pods of a workload that a file is of.
+    """
+    ref = subject.ref
+    if subject.raw is not None:
+        stored = store.get(ref.kind, ref.name, ref.namespace) if ref.kind in workload_kinds.WORKLOADS else None
+        if isinstance(stored, Workload) and _lacks_pods(store, ref.kind, stored):
+            # Why pods are missing that the file does not change.
+            yield ReadRequest("Event", ref.namespace, field_selector="type=Warning", required=False)
+        pod = manifest_pod(subject)
+        labels = pod.metadata.labels if pod is not None else None
+    else:
+        item = store.get(ref.kind, ref.name, ref.namespace)
+        if not isinstance(item, Workload) or item.status.replicas or not _lacks_pods(store, ref.kind, item):
+            return
+        template = template_of(item)[1]
+        if template is None:
+            return
+        labels = template.metadata.labels
+    if next(store.all(WEBHOOKS[0]), None) is not None:
+        from kubectl_kres.reports.pod.injecting_webhooks import injector_needs
+
+        yield from injector_needs(store, ref.namespace, labels)
 
 
 def keeper_needs(store: Store, subject: Subject) -> Iterator[ReadRequest]:

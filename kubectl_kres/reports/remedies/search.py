@@ -170,13 +170,26 @@ def _mark_contested(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
     return structs.replace(remedy, remaining_refusal=stays, contested=refs)
 
 
+def _containers(pod: Pod) -> Iterator[tuple[str, str]]:
+    """Yield path and name of each container."""
+    for path, group in (("spec.containers", pod.spec.containers), ("spec.initContainers", pod.spec.init_containers)):
+        for index, container in enumerate(group or ()):
+            yield f"{path}[{index}]", container.name
+
+
+def _names(pod: Pod) -> set[str]:
+    return {name for _, name in _containers(pod)}
+
+
 class PodSearch(RemedySearch[PodTrial]):
     """The search over values, claims and pod count of a workload, and over LimitRanges and quotas of its namespace."""
 
     def __init__(self, store: Store, subject: Subject, analysis: Analysis, owned_pods: OwnedPods) -> None:
         super().__init__(store, subject)
         self.analysis, self.server, self.owned_pods = analysis, analysis.server, owned_pods
-        self.pod, self.policies = analysis.manifest.pod, analysis.policies.policies
+        self.pod, self.policies = analysis.seen_pod or analysis.manifest.pod, analysis.policies.policies
+        #: Containers that only others show: no template holds them, so that nothing of them can be edited.
+        self.added = {path for path, item in _containers(self.pod) if item not in _names(analysis.manifest.pod)}
         self.counted = analysis.manifest.live is not None and not owned_pods.lacking
         owner = analysis.manifest.owner or manifest_workload(subject)
         claims = owner.spec.volume_claim_templates if owner is not None and owned_pods.claims else None
@@ -217,6 +230,12 @@ class PodSearch(RemedySearch[PodTrial]):
         yield from ((field,) for field in (*values, *_drop_targets(state, values)))
 
     def states(self) -> Iterator[State]:
+        """Yield the states that edit nothing but what the template holds."""
+        for state in self._all_states():
+            if self.added.isdisjoint(field.holder for field in _values_in(state)):
+                yield state
+
+    def _all_states(self) -> Iterator[State]:
         """Yield the states that raise quotas, then those that fit into the quotas as they are."""
         if self.meets_goal({}, self.passes):
             return

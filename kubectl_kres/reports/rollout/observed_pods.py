@@ -1,11 +1,13 @@
 """Containers and values that live pods have and that no known rule explains: the next pod will have them, too.
 
-Pods of the same template tell both; where there are none, those of an earlier template tell the containers.
+Pods of the same template tell both; where there are none, those of an earlier template tell the containers, and else
+those of the namespace that the same webhook was asked about.
 
 Mostly a webhook added it. Pods that were resized in place do not count: values are taken only from pods that were not
 changed since their creation.
 """
 
+# ruff: noqa: PLC0415 - few clusters add containers, and few workloads lack pods
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +16,8 @@ from msgspec import Struct, structs
 
 from kubectl_kres.admission.limitrange import ANNOTATION
 from kubectl_kres.errors import QuantityError
+from kubectl_kres.model.admission_objects import WEBHOOKS
+from kubectl_kres.model.kinds import is_known
 from kubectl_kres.model.pod import (
     VPA,
     AddedContainers,
@@ -52,16 +56,21 @@ class _Extra(Struct, frozen=True):
 
 def with_seen(store: Store, subject: Subject, analysis: Analysis, again: Callable[[PodManifest], Analysis]) -> Analysis:
     """Return the analysis of the next pod with what the others have; ``again`` makes it for another start."""
-    manifest, owner = analysis.manifest, analysis.manifest.owner
+    manifest, owner, ref = analysis.manifest, analysis.manifest.owner, subject.ref
     draft = analysis.outcomes[0].draft
-    if subject.raw is not None or owner is None or manifest.live is not None or draft is None:
+    if manifest.live is not None or draft is None or (subject.raw is None and owner is None):
         return analysis
+    if owner is None:
+        stored = store.get(ref.kind, ref.name, ref.namespace) if is_known(subject.kind) else None
+        owner = stored if isinstance(stored, Workload) else None
     computed = {
         slot.name: {side: dict(slot.amounts_of(side)) for side in ("limits", "requests")} for slot in draft.slots()
     }
-    pods = list(_newest_pods(store, subject, owner))
-    if not pods and (earlier := _additions_of_earlier_pods(store, subject, owner, set(computed))).added:
-        return structs.replace(_analyse_with_extra(again, manifest, earlier, _EARLIER), manifest=manifest)
+    pods = list(_newest_pods(store, subject, owner)) if owner is not None and subject.raw is None else []
+    if not pods:
+        added, origin_text = _additions_of_other_pods(store, subject, owner, manifest, set(computed))
+        if added.added:
+            return structs.replace(_analyse_with_extra(again, manifest, added, origin_text), manifest=manifest)
     groups: dict[str, list[_Extra]] = {}
     for pod in pods:
         extra = _build_extra(pod, computed)
@@ -80,6 +89,23 @@ def with_seen(store: Store, subject: Subject, analysis: Analysis, again: Callabl
 
 #: Who have the added containers where no pod of the template as it is exists.
 _EARLIER = "on pods of an earlier template"
+
+
+def _additions_of_other_pods(
+    store: Store, subject: Subject, owner: Workload | None, manifest: PodManifest, names: set[str]
+) -> tuple[_Extra, str]:
+    """Return what earlier pods of the workload, or else all of the namespace, have beside their templates, and who.
+
+    ``names``: of containers that the next pod has anyway.
+    """
+    if owner is not None and (earlier := _additions_of_earlier_pods(store, subject, owner, names)).added:
+        return earlier, _EARLIER
+    if next(store.all(WEBHOOKS[0]), None) is None:
+        return _Extra(), ""
+    from kubectl_kres.reports.rollout.injected_containers import injected_containers
+
+    injected = injected_containers(store, subject.ref.namespace, manifest.pod.metadata.labels)
+    return _Extra(tuple(item for item in injected.added if item[1].name not in names)), injected.text
 
 
 class _Maker(Struct, frozen=True):
@@ -149,7 +175,7 @@ def _analyse_with_extra(
     analysis = again(structs.replace(manifest, pod=pod))
     steps = tuple(_steps(pod, manifest.pod, extra, origin_text))
     outcomes = tuple(structs.replace(outcome, journal=(*steps, *outcome.journal)) for outcome in analysis.outcomes)
-    return structs.replace(analysis, outcomes=outcomes)
+    return structs.replace(analysis, outcomes=outcomes, seen_pod=pod)
 
 
 def _newest_pods(store: Store, subject: Subject, owner: Workload) -> Iterator[Pod]:

@@ -28,6 +28,7 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.owners import controller, owned_by
 from kubectl_kres.reports.common.replicas import Replicas, newest_set, pods_of, pods_of_one_job, replicas_of
 from kubectl_kres.reports.pod.applied_pod import stored_pod_of
+from kubectl_kres.reports.pod.events import workload_facts
 from kubectl_kres.reports.pod.last_refusal import last_refusal
 from kubectl_kres.reports.pod.pod_claims import add_charges
 from kubectl_kres.reports.pod.verdict import NeededPods, outcome_word
@@ -201,9 +202,14 @@ def count_needed_pods(
             return NeededPods(missing * jobs.missing, missing * (jobs.fits or 0))
     # An old pod that goes gives room: how far a rollout comes is no matter of what is free now.
     fits = _fits(analysis) if rollout_result is None or pods is None else max(0, rollout_result.updated - pods.newest)
-    if subject.raw is not None or analysis.manifest.owner is None:
+    owner = analysis.manifest.owner or applied
+    if owner is None:
         return NeededPods(missing, None if comes else fits, comes=comes)
-    last = last_refusal(store, subject, analysis, facts, newest_pod(store, subject, analysis))
+    if subject.raw is not None:
+        # A file that changes nothing of the pods makes the server say nothing else.
+        facts = workload_facts(store, subject.ref.kind, owner)
+        facts = template_facts(store, owner, facts) if subject.ref.kind == "Deployment" else facts
+    last = last_refusal(store, subject, analysis, facts, newest_pod(store, subject, owner))
     blocked, changed = (last.blocked, last.changes) if last is not None else (None, ())
     return NeededPods(missing, None if comes else fits, blocked, changed, comes)
 
@@ -279,12 +285,10 @@ def _fits(analysis: Analysis) -> int | None:
     return count_admitted_pods(analysis.outcomes[0], analysis)
 
 
-def newest_pod(store: Store, subject: explanation.Subject, analysis: Analysis) -> str:
+def newest_pod(store: Store, subject: explanation.Subject, owner: Workload) -> str:
     """Return when the last pod of the workload was made, for a Deployment of its newest ReplicaSet, for a CronJob of
     any of its Jobs, or when one of them last ended well; empty if there is none.
     """
-    owner = analysis.manifest.owner
-    assert owner is not None
     by = (subject.ref.kind, subject.ref.name)
     if subject.ref.kind == "Deployment":
         newest = newest_set(store, owner)
