@@ -168,10 +168,9 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     pod_namespace, name, node = map(attrgetter, ("pod.metadata.namespace", "pod.metadata.name", "pod.spec.node_name"))
     return (
         *(() if namespace else (Column("namespace", "NAMESPACE", pod_namespace, pod_namespace),)),
-        Column("name", "NAME", name, name, most=56),
+        Column("name", "NAME", name, name, most=56, vital=True),
         Column("qos", "QOS", qos_class, _class_rank, tone=_class_tone, width=10, lasting=True),
-        # Where there is room for one more, it is what rows are sorted by.
-        Column("state", "STATE", _state, _row_rank, _state_tone, wide=True, most=24, lasting=True),
+        Column("state", "STATE", _state, _row_rank, _state_tone, most=24, lasting=True, vital=True),
         _amount_column("requests", "cpu", "CPU REQ"),
         _amount_column("limits", "cpu", "CPU LIM"),
         _amount_column("requests", "memory", "MEM REQ"),

@@ -108,6 +108,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
             lambda row: describe_entry(row.entry),
             most=120,
             vital=True,
+            least=30,
             briefer=lambda row: [_WHO_IS_REFUSED.sub("", describe_entry(row.entry))],
         ),
     )

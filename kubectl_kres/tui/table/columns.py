@@ -33,7 +33,8 @@ class Column(Struct, frozen=True):
     ``drawn``: it is a picture, which has no tone of its own under the cursor.
     ``gives_way``: it is not there where no row has a text for it.
     ``leads``: the tone is that of its first word, the rest says more.
-    ``vital``: what a row is about; where room is short other columns go first. ``briefer``: the text of a row in fewer
+    ``vital``: what a row is about; where room is short other columns go first. ``least``: cells that a text keeps as
+    long as others have more to give. ``briefer``: the text of a row in fewer
     and fewer words, for a column that is too narrow.
     """
 
@@ -55,6 +56,7 @@ class Column(Struct, frozen=True):
     leads: bool = False
     gives_way: bool = False
     vital: bool = False
+    least: int = _READABLE
     briefer: Callable[[Any], Sequence[str]] | None = None
 
     @property
@@ -161,7 +163,7 @@ def _worth(column: Column, by: str) -> int:
 
 def _minimum_width(column: Column, liked: int) -> int:
     """Return how narrow a column may get: figures not at all."""
-    return liked if column.width or column.right else max(cell_len(column.head), min(liked, _READABLE))
+    return liked if column.width or column.right else max(cell_len(column.head), min(liked, column.least))
 
 
 def _sum_widths(widths: dict[int, int]) -> int:
