@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubectl_kres.provenance.catalogued_rule import SUPPOSED, CataloguedRule
+from kubectl_kres.provenance.catalogued_rule import SUPPOSED, Advice, CataloguedRule
 
 _POOL = "capsule internal/controllers/resourcepools/pool_controller.go"
 _CLAIM = "capsule internal/controllers/resourcepools/claim_controller.go"
@@ -152,4 +152,11 @@ RULES: Mapping[str, CataloguedRule] = {
     "capsule/version": CataloguedRule(
         "What another version of Capsule does otherwise is named.", SUPPOSED, refuses=False
     ),
+}
+
+#: What to do about its refusals where the edit depends on the object, by the beginning of their codes.
+ADVICE: Mapping[str, Advice] = {
+    "capsule/": Advice(
+        "use what the Tenant allows, as the message names it, or have its owner allow more", "policy-refuses"
+    )
 }

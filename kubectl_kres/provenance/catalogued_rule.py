@@ -19,5 +19,12 @@ class CataloguedRule(Struct, frozen=True):
     refuses: bool = True
 
 
+class Advice(Struct, frozen=True):
+    """What to do about refusals by some rules, in a clause, and the name of the runbook; empty: there is none."""
+
+    text: str
+    runbook: str = ""
+
+
 #: What stands for a source where something could not be known and was supposed.
 SUPPOSED = "assumed, and named in the answer"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubectl_kres.provenance.catalogued_rule import CataloguedRule
+from kubectl_kres.provenance.catalogued_rule import Advice, CataloguedRule
 
 _VALIDATION = "pkg/apis/core/validation/validation.go"
 _QUOTA = "apiserver/pkg/admission/plugin/resourcequota/controller.go"
@@ -186,4 +186,9 @@ RULES: Mapping[str, CataloguedRule] = {
     "tekton/step-action-unknown": CataloguedRule(
         "A StepAction that is not known may add init containers.", _API, refuses=False
     ),
+}
+
+#: What to do about its refusals where the edit depends on the object, by the beginning of their codes.
+ADVICE: Mapping[str, Advice] = {
+    "tekton/": Advice("correct the field that the message names, then start a new run", "taskrun-waits")
 }

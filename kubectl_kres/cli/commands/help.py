@@ -11,6 +11,7 @@ from kubectl_kres import REPOSITORY
 from kubectl_kres.cli.args.options import CONNECTION, GLOBAL, Options
 from kubectl_kres.cli.command import Command, row, rows
 from kubectl_kres.errors import UsageError
+from kubectl_kres.provenance.advice import advice_about
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.render.text.line import draw, labelled_lines, wrap_text
 
@@ -95,36 +96,6 @@ COMMANDS = {
 
 
 _WIDTH = 80
-#: What to do about rules whose edit depends on the object, with the runbook, by the beginning of their codes; the first
-#: that fits.
-_ADVICE = (
-    (
-        "quota/must-specify",
-        "state the value in every container, or give the namespace a LimitRange with a default for it",
-        "must-specify",
-    ),
-    (
-        "quota/",
-        "raise the quota, ask for less, or delete what uses it: kubectl kres quota NAME --by workload lists who does",
-        "quota-refuses",
-    ),
-    (
-        "limitrange/",
-        "keep within the bounds, or edit the LimitRange: kubectl kres simulate -f FILE shows who that would hurt",
-        "before-lowering-a-limitrange",
-    ),
-    ("pod-security/", "set the fields that the message names in securityContext", "policy-refuses"),
-    ("policy/", "change what the message of the policy names, or have its owner exempt the object", "policy-refuses"),
-    ("capsule/", "use what the Tenant allows, as the message names it, or have its owner allow more", "policy-refuses"),
-    ("tekton/", "correct the field that the message names, then start a new run", "taskrun-waits"),
-    ("priority/", "create the PriorityClass, or correct its name in the pod template", ""),
-    ("runtime-class/", "create the RuntimeClass, or correct its name in the pod template", ""),
-    ("service-account/", "create the ServiceAccount, or correct its name in the pod template", ""),
-    ("namespace/", "create the namespace, or correct its name", ""),
-    ("resize/", "ask for what the message allows, or replace the pod by one with the new values", ""),
-    ("kubectl/", "correct what the message names: the API server does not know it", ""),
-    ("", "correct the field that the message names", ""),
-)
 _EDIT = "kubectl kres explain TYPE/NAME prints the edit for an object that is refused"
 
 
@@ -164,8 +135,8 @@ def _rule_lines(code: str) -> Iterator[str]:
     fix = by_hand(code) if refuses else ""
     page = edit = ""
     if refuses and not fix:
-        _, fix, page = next(advice for advice in _ADVICE if code.startswith(advice[0]))
-        edit = _EDIT
+        advice = advice_about(code)
+        fix, page, edit = advice.text, advice.runbook, _EDIT
     texts = {"fix": fix, "next": edit, "page": _address(f"docs/runbooks/{page}.md") if page else ""}
     yield from _labelled({**texts, "source": f"{rule.source}{gate}"})
 
