@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 from reports.stored import made, owned_by, store_of, subject, template
 
+from kubectl_kres.model.scheduling import view_of
 from kubectl_kres.model.workload_kinds import WORKLOADS
 from kubectl_kres.policies.reports.needs import DECIDING
 from kubectl_kres.reports.pod import needs as reading
 from kubectl_kres.reports.pod.needs import MOST, selector_text
+from kubectl_kres.reports.pod.scheduling_needs import scheduling_needs
 from kubectl_kres.store.store import ReadRequest
 
 SELECTOR = {"selector": {"matchLabels": {"app": "web"}}}
@@ -160,3 +162,16 @@ def test_an_autoscaler_is_read_beside_what_six_gets_allow_where_pods_are_missing
     running = made("Deployment", "w", spec={**template(**CLASSES), **SELECTOR, "replicas": 2}, status=whole)
     assert asks in reading.list_read_requests(store_of(lacking, quota, SCOPED), subject("Deployment/w"))
     assert len([*needs(store_of(running, quota, SCOPED), subject("Deployment/w"))]) <= MOST
+
+
+@pytest.mark.parametrize(("revision", "reads"), [("db-1", False), ("db-0", True)])
+def test_the_template_is_read_that_a_pod_of_an_older_one_is_replaced_by(revision, reads):
+    """What the scheduler looks at of it: without that no node is known to take the pod that comes."""
+    labels = {"controller-revision-hash": revision}
+    status = {"updateRevision": "db-1"}
+    waiting = made("Pod", "db-0", spec={"containers": [{"name": "c"}]}, status={"phase": "Pending"},
+                   **(owned_by("StatefulSet", "db") | {"labels": labels}))  # fmt: skip
+    store = store_of(made("StatefulSet", "db", spec={**template(), **SELECTOR}, status=status), waiting)
+    pod = store.get("Pod", "db-0", "ns")
+    found = [need.kind for need in scheduling_needs(store, pod)]
+    assert (view_of("StatefulSet") in found) is reads

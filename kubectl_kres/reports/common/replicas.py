@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec import structs
 
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.pod import PodTemplateSpec
+from kubectl_kres.model.pod import Pod, PodTemplateSpec
 from kubectl_kres.model.workload import (
     POD_HASH,
     ControllerRevision,
@@ -137,6 +137,12 @@ def is_failing(workload: Workload) -> bool:
         condition.type == "ReplicaFailure" and condition.status == "True"
         for condition in workload.status.conditions or ()
     )
+
+
+def is_older_revision(owner: Workload, pod: Pod) -> bool:
+    """Return whether a pod of a StatefulSet is of an older template than the one that it has now."""
+    newest = owner.status.update_revision
+    return bool(newest) and (pod.metadata.labels or {}).get("controller-revision-hash", "") not in {"", newest}
 
 
 def is_settled(kind: str, workload: Workload) -> bool:

@@ -20,7 +20,7 @@ from kubectl_kres.model.workload_kinds import PLACED
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.nodes import waits_for_node
 from kubectl_kres.reports.common.owners import controller, events_read
-from kubectl_kres.reports.common.replicas import is_settled
+from kubectl_kres.reports.common.replicas import is_older_revision, is_settled
 from kubectl_kres.reports.pod.events import waiting_pod
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -55,6 +55,11 @@ def scheduling_needs(store: Store, pod: Pod) -> Iterator[ReadRequest]:
     yield ReadRequest(scheduling.POD, namespace, name, required=False)
     yield NODES
     yield BOUND_PODS
+    kind, owner = controller(pod)
+    made_by = store.get(kind, owner, namespace) if kind == "StatefulSet" else None
+    if made_by is not None and is_older_revision(made_by, pod):
+        # What replaces it is of the template that there is now.
+        yield ReadRequest(scheduling.view_of(kind), namespace, owner, required=False)
     if store.origin.kind == "cluster" and store.covered(NODES).state != "unread":
         yield events_read(namespace, ("Pod", name))
     whole = store.get(scheduling.POD, name, namespace)

@@ -143,7 +143,11 @@ def _permanence(store: Store, subject: Subject, remedy: Remedy) -> Permanence | 
     """Return what becomes of the edits of a fix; None: it edits nothing that is stored."""
     edits = [edit for edit in remedy.edits if not isinstance(edit, DeleteObject)]
     refs = dict.fromkeys(edit.object for edit in edits) or ({subject.ref: None} if not remedy.edits else {})
-    if not (remedy.edits or remedy.commands) or any(ref in store.files for ref in refs) or subject.raw is not None:
+    if (
+        not (remedy.edits or remedy.commands or remedy.no_command_reason)
+        or any(ref in store.files for ref in refs)
+        or subject.raw is not None
+    ):
         return None
     seen = [*_of_objects(store, refs), *_of_fields(store, remedy), *_of_replicas(store, remedy)]
     undone = next((each for each in seen if each.state == "undone"), None)

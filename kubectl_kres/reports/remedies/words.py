@@ -47,7 +47,7 @@ def sentence(edits: Sequence[Edit]) -> str:
         *_raise_texts(raised),
         *map(_owner, others_of),
         *_values(values),
-        *((OLD_FIRST_TEXT,) if first else ()),
+        *((OLD_FIRST_TEXT.format(number=1),) if first else ()),
         *map(_format_edit, others),
     ]
     return _merge_unknown_remarks(join_words(parts))
@@ -58,7 +58,7 @@ OLD_PODS_FIRST: Mapping[str, str] = {
     "spec.strategy.rollingUpdate.maxSurge": "0",
     "spec.strategy.rollingUpdate.maxUnavailable": "1",
 }
-OLD_FIRST_TEXT = "let old pods go before new ones come (maxSurge 0, maxUnavailable 1)"
+OLD_FIRST_TEXT = "let old pods go before new ones come (maxSurge 0, maxUnavailable {number})"
 
 
 def _merge_unknown_remarks(text: str) -> str:

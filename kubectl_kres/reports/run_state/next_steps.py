@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from msgspec import structs
@@ -38,10 +39,17 @@ def _create(state: RunState, namespace: str) -> str:
     return f"create {missing} in namespace {namespace}, or correct the name in the pod"
 
 
+#: The binder's words for a claim whose class is not there.
+_LACKING_CLASS = re.compile(r'storageclass\.storage\.k8s\.io "([^"\s]+)" not found')
+
+
 def _bind_claim_step(state: RunState, namespace: str) -> str:
     claim = f"PersistentVolumeClaim {state.object.name}" if state.object is not None else "its PersistentVolumeClaims"
     name = f"/{state.object.name}" if state.object is not None else ""
     see = f"kubectl describe pvc{name} -n {namespace}"
+    lacking = _LACKING_CLASS.search(f"{state.message} {state.detail}")
+    if lacking is not None:
+        return f"create StorageClass {lacking[1]}, or make {claim} anew with a class that is there ({see})"
     return f"give {claim} a StorageClass, or create a matching PersistentVolume ({see})"
 
 

@@ -27,7 +27,7 @@ from kubectl_kres.reports.common.nodes import NodeRemedy, NodeReport
 from kubectl_kres.reports.common.owners import controller
 from kubectl_kres.reports.remedies.keepers import named_manager_sentence
 from kubectl_kres.reports.remedies.words import edit_file
-from kubectl_kres.reports.scheduling.lowered_requests import LoweredValue
+from kubectl_kres.reports.scheduling.lowered_requests import LoweredValue, sides_of
 from kubectl_kres.reports.scheduling.new_pods import report_new_pods
 from kubectl_kres.reports.scheduling.obstacles import RemedyTarget
 from kubectl_kres.reports.scheduling.remedies import find_remedies
@@ -113,7 +113,11 @@ def _target(
     reason = file or fixed or (named_manager_sentence(store, ref, made.metadata) if made is not None else "")
 
     def admits(values: Sequence[LoweredValue]) -> bool:
-        edits = (ManifestEdit(value.path, "requests", value.resource, parse(value.after)) for value in values)
+        edits = (
+            ManifestEdit(value.path, side, value.resource, parse(value.after))
+            for value in values
+            for side in sides_of(value.resource)
+        )
         try:
             lowered = apply_edits(manifest.pod, edits)
         except IndexError:

@@ -81,7 +81,8 @@ def _distance(item: tuple[NodeInfo, tuple[Rejection, ...]]) -> tuple[int, int, f
 class WaitingPods(NamedTuple):
     """The pods that a change is tried for. ``pods``: how many of the workload wait for a node; ``wanted``: how many it
     is to have in total. ``left``: those that are not replaced when its template changes. ``selector``: selects its pods
-    in ``namespace``; None: they are not known, or not alike.
+    in ``namespace``; None: they are not known, or not alike. ``surge``: how many pods more than ``wanted`` there may be
+    while a change of the template rolls out, ``unavailable``: how many fewer run; None: no pod waits for another there.
     """
 
     pods: int = 1
@@ -89,6 +90,8 @@ class WaitingPods(NamedTuple):
     left: tuple[str, ...] = ()
     namespace: str = ""
     selector: LabelSelector | None = None
+    surge: int | None = None
+    unavailable: int = 0
 
 
 class RemedyTarget(NamedTuple):

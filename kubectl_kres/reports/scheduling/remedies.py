@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import replace
 
+from kubectl_kres.admission.base.draft import Side
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.nodes import LoweredRequest, NodeRemedy, NodeReport, StorageWanted
@@ -19,7 +20,7 @@ from kubectl_kres.reports.remedies.commands import (
 )
 from kubectl_kres.reports.remedies.room import starves
 from kubectl_kres.reports.remedies.words import OLD_FIRST_TEXT
-from kubectl_kres.reports.scheduling.lowered_requests import LoweredPod, LoweredValue, lower_requests
+from kubectl_kres.reports.scheduling.lowered_requests import LoweredPod, LoweredValue, lower_requests, sides_of
 from kubectl_kres.reports.scheduling.node_changes import (
     NodeChange,
     first_changes,
@@ -39,6 +40,7 @@ from kubectl_kres.reports.scheduling.obstacles import (
     nodes_that_take,
     with_node,
 )
+from kubectl_kres.reports.scheduling.rollout_remedies import with_old_first
 from kubectl_kres.reports.scheduling.trial import try_for_all, without_own_pods
 from kubectl_kres.reports.scheduling.volume_remedies import find_volume_remedies
 from kubectl_kres.scheduling.node_info import NodeInfo, SchedulingCluster, changed_node
@@ -159,7 +161,7 @@ def _lower_request(
     taking = nodes_that_take(lowered.pod, cluster, near)
     if node.name not in taking:
         return None
-    edits = tuple(_edit(target, value) for value in lowered.values)
+    edits = tuple(_edit(target, value, side) for value in lowered.values for side in sides_of(value.resource))
     caps = [cap for value in lowered.values if (cap := _cap(store, target, value)) is not None]
     if caps:
         about = join_words([cap.text for cap in caps])
@@ -176,7 +178,13 @@ def _lower_request(
         remedy = NodeRemedy(
             "lower-request", node.name, len(taking), lowered=values, commands=lines, no_command_reason=reason
         )
-    return try_for_all(_replaced(store.origin, remedy, target), target, lowered.pod, cluster, anew=target.makes_anew)
+    remedy = _replaced(store.origin, remedy, target)
+    tried = try_for_all(remedy, target, lowered.pod, cluster, anew=target.makes_anew)
+    if target.waiting.surge is None or (tried is not None and tried.helped == tried.waiting):
+        return tried
+    joined, changed = with_old_first(store.origin, remedy, target)
+    again = try_for_all(joined, changed, lowered.pod, cluster, anew=True)
+    return again if again is not None and (tried is None or again.helped > tried.helped) else tried
 
 
 def _starves(store: Store, target: RemedyTarget, value: LoweredValue) -> bool:
@@ -207,10 +215,10 @@ def _cap(store: Store, target: RemedyTarget, value: LoweredValue) -> RequestCap 
     return None if source is None else cap_of_request(store, source, value.container, value.resource, value.after)
 
 
-def _edit(target: RemedyTarget, value: LoweredValue) -> SetValue:
-    field = f"{target.prefix}{_key(value)}"
+def _edit(target: RemedyTarget, value: LoweredValue, side: Side) -> SetValue:
+    field = f"{target.prefix}{value.path}.resources.{side}[{value.resource}]"
     role = "pod" if not value.container else "container"
-    return SetValue(target.ref, field, value.resource, value.after, value.before, value.container, "requests", role)
+    return SetValue(target.ref, field, value.resource, value.after, value.before, value.container, side, role)
 
 
 def _tolerate(
@@ -458,7 +466,8 @@ def _format_change(remedy: NodeRemedy) -> str:
         case "replace-pod":
             return f"delete pod {remedy.about}, which is of an older template: no change of the template reaches it"
         case "no-surge":
-            return f"{OLD_FIRST_TEXT}: {remedy.about} holds the room"
+            text = OLD_FIRST_TEXT.format(number=remedy.to or 1)
+            return f"{text}: {remedy.about} holds the room" if remedy.about else text
         case "cap-request":
             return remedy.about
         case "wait-for-end":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
@@ -10,24 +12,20 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.nodes import NodeRemedy
 from kubectl_kres.reports.common.owners import owned_by
-from kubectl_kres.reports.common.replicas import newest_set, replicas_of
+from kubectl_kres.reports.common.replicas import is_older_revision, newest_set, replicas_of
 from kubectl_kres.reports.pod.scheduling_needs import template_of
 from kubectl_kres.reports.remedies.commands import delete_command, patch_command
 from kubectl_kres.reports.scheduling.new_pods import with_admission
 from kubectl_kres.reports.scheduling.obstacles import RemedyTarget, can_take_changed, nodes_that_take
 from kubectl_kres.reports.scheduling.trial import try_for_all
 from kubectl_kres.scheduling.node_info import SchedulingCluster, changed_node
-from kubectl_kres.store.store import Store
-
-_REVISION = "controller-revision-hash"
+from kubectl_kres.store.store import Origin, Store
 
 
 def is_older(subject: Subject, pod: Pod, analysis: Analysis) -> bool:
     """Return whether a pod of a StatefulSet is of an older template than the one that it has now."""
     owner = analysis.manifest.owner
-    if subject.ref.kind != "StatefulSet" or owner is None or not owner.status.update_revision:
-        return False
-    return (pod.metadata.labels or {}).get(_REVISION, "") not in {"", owner.status.update_revision}
+    return subject.ref.kind == "StatefulSet" and owner is not None and is_older_revision(owner, pod)
 
 
 def replace_older_pod(
@@ -81,13 +79,30 @@ def without_surge(
             if bound.namespace != space or bound.name not in old:
                 continue
             if can_take_changed(asked, cluster, changed_node(node, (bound,), ())):
-                remedy = _go_first(store, target, node.name, bound.name)
-                return try_for_all(remedy, target, asked, cluster, anew=True)
+                remedy = _go_first(store.origin, target, node.name, bound.name)
+                return try_for_all(remedy, _old_first(target, 1), asked, cluster, anew=True)
     return None
 
 
-def _go_first(store: Store, target: RemedyTarget, node: str, old: str) -> NodeRemedy:
-    strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
-    line = patch_command(store.origin, target.ref, {"spec": {"strategy": strategy}}, "merge")
+def with_old_first(origin: Origin, remedy: NodeRemedy, target: RemedyTarget) -> tuple[NodeRemedy, RemedyTarget]:
+    """Return a change of the template with old pods that go before new ones come, and the target as it is then.
+
+    As many may be missing as wait already, and one more: else none of those that run goes.
+    """
+    number = min(target.waiting.wanted, target.waiting.pods + 1)
+    first = _go_first(origin, target, remedy.node, "", number)
+    lines = (*first.commands, *remedy.commands)
+    return structs.replace(remedy, also=(*remedy.also, first), commands=lines), _old_first(target, number)
+
+
+def _old_first(target: RemedyTarget, number: int) -> RemedyTarget:
+    return target._replace(waiting=target.waiting._replace(surge=0, unavailable=number))
+
+
+def _go_first(origin: Origin, target: RemedyTarget, node: str, old: str, number: int = 1) -> NodeRemedy:
+    strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": number}}
+    line = patch_command(origin, target.ref, {"spec": {"strategy": strategy}}, "merge")
     reason = target.why_not
-    return NodeRemedy("no-surge", node, about=old, commands=() if reason else (line,), no_command_reason=reason)
+    return NodeRemedy(
+        "no-surge", node, about=old, to=str(number), commands=() if reason else (line,), no_command_reason=reason
+    )

@@ -20,7 +20,7 @@ from kubectl_kres.reports.common.owners import controller, owned_by
 from kubectl_kres.reports.common.replicas import replicas_of
 from kubectl_kres.reports.scheduling.new_pods import MOST_ONE_BY_ONE, place_pods
 from kubectl_kres.reports.scheduling.obstacles import RemedyTarget, WaitingPods
-from kubectl_kres.scheduling.node_info import NodeInfo, SchedulingCluster, UncomputedFilter, changed_node
+from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo, SchedulingCluster, UncomputedFilter, changed_node
 from kubectl_kres.scheduling.profile import prepare_filters
 from kubectl_kres.scheduling.selectors import matches, read_selector
 from kubectl_kres.store.store import Store
@@ -41,7 +41,11 @@ def find_waiting_pods(store: Store, subject: Subject, pod: Pod | None, analysis:
     names = tuple(sorted(other.metadata.name for other in _waiting_beside(store, subject, pod)))
     left = names if _stays(kind, owner) else ()
     waiting = len(names) if alike else 1
-    return WaitingPods(max(1, waiting), max(wanted, waiting, 1), left, subject.ref.namespace, selector)
+    found = WaitingPods(max(1, waiting), max(wanted, waiting, 1), left, subject.ref.namespace, selector)
+    replicas = replicas_of(kind, owner) if kind == "Deployment" else None
+    if replicas is None or replicas.strategy != "RollingUpdate":
+        return found
+    return found._replace(surge=replicas.surge, unavailable=replicas.unavailable)
 
 
 def _count_wanted_pods(kind: str, owner: Workload) -> int:
@@ -79,7 +83,8 @@ def try_for_all(
 ) -> NodeRemedy | None:
     """Return the remedy with how many of the pods that wait find a node with it; None: none does.
 
-    ``pod``, ``cluster``: as they are after the change. ``anew``: all pods of the workload are made anew by it.
+    ``pod``, ``cluster``: as they are after the change. ``anew``: all pods of the workload are made anew by it, which a
+    Deployment does step by step: old pods hold their room until enough new ones run.
     """
     waiting = target.waiting
     if waiting.wanted <= 1:
@@ -87,20 +92,55 @@ def try_for_all(
     wanted = waiting.wanted if anew else waiting.pods
     if wanted > MOST_ONE_BY_ONE:
         return remedy
+    started = cluster
     try:
         if anew:
             cluster = replace(cluster, nodes=tuple(without_own_pods(waiting, node) for node in cluster.nodes))
         nodes = {node.name: node for node in cluster.nodes}
         placed = place_pods(pod, prepare_filters(pod, cluster), nodes, wanted).placed
+        if anew and waiting.surge is not None:
+            placed = min(placed, _roll_out(waiting, waiting.surge, pod, started))
     except UncomputedFilter:
         return remedy
     helped = waiting.pods - (wanted - placed)
     return replace(remedy, helped=min(helped, waiting.pods), waiting=waiting.pods) if helped > 0 else None
 
 
+def _roll_out(waiting: WaitingPods, surge: int, pod: SchedulingPod, cluster: SchedulingCluster) -> int:
+    """Return how many pods of a new template find a node while a Deployment replaces its old ones.
+
+    Old pods that wait go first; those that run go as far as enough pods are left, from where most of them are.
+    Source: pkg/controller/deployment/rolling.go, controller_utils.go ActivePodsWithRanks.
+    """
+    nodes = {node.name: node for node in cluster.nodes}
+    old = [
+        (name, own)
+        for name, node in sorted(nodes.items(), key=lambda item: -len(_own_pods(waiting, item[1])))
+        for own in _own_pods(waiting, node)
+    ]
+    placed = 0
+    while placed < waiting.wanted:
+        made = min(waiting.wanted, waiting.wanted + surge - len(old)) - placed
+        seen = replace(cluster, nodes=tuple(nodes.values()))
+        answer = place_pods(pod, prepare_filters(pod, seen), nodes, made) if made > 0 else None
+        if answer is not None:
+            nodes, placed = dict(answer.nodes), placed + answer.placed
+        spare = max(0, len(old) + placed - (waiting.wanted - waiting.unavailable))
+        gone, old = old[:spare], old[spare:]
+        for name, own in gone:
+            nodes[name] = changed_node(nodes[name], (own,), ())
+        if not gone and (answer is None or not answer.placed):
+            break
+    return placed
+
+
+def _own_pods(waiting: WaitingPods, node: NodeInfo) -> list[BoundPod]:
+    if waiting.selector is None:
+        return []
+    return [pod for pod in node.pods if pod.namespace == waiting.namespace and matches(waiting.selector, pod.labels)]
+
+
 def without_own_pods(waiting: WaitingPods, node: NodeInfo) -> NodeInfo:
     """Return the node without the pods of the workload."""
-    if waiting.selector is None:
-        return node
-    own = [pod for pod in node.pods if pod.namespace == waiting.namespace and matches(waiting.selector, pod.labels)]
+    own = _own_pods(waiting, node)
     return changed_node(node, own, ()) if own else node
