@@ -44,6 +44,10 @@ class ResizePolicy(objects.Base, frozen=True):
     restart_policy: str = ""
 
 
+#: The image of a pod that stands for all of a namespace: which one it is, is not known.
+ANY_IMAGE = "image.invalid/any"
+
+
 class Container(objects.Base, frozen=True):
     """A container, init container or (``restart_policy`` Always) sidecar."""
 

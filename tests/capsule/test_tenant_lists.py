@@ -232,3 +232,24 @@ def test_numbers_of_namespaces_and_objects_stand_on_the_page_of_a_tenant() -> No
     text = "\n".join(lines)
     assert text.startswith("full: Tenant/bakery: 1 namespace")
     assert "namespaces: 1 of 1, a further one is refused" in text
+
+
+def test_a_run_is_told_where_its_image_stands() -> None:
+    """A tenant's user cannot change the Tenant: what the run can name comes first."""
+    steps = [{"name": "a", "image": "docker.io/i:1", "command": ["x"]}]
+    run = {
+        "apiVersion": "tekton.dev/v1", "kind": "TaskRun", "metadata": {"name": "mix", "namespace": "ns"},
+        "spec": {"taskSpec": {"steps": steps}},
+    }  # fmt: skip
+    store = _world({"containerRegistries": {"allowed": ["r.example"]}}, run)
+    subject = Subject(ObjectRef("TaskRun", "mix", "ns"), BY_KIND["TaskRun"])
+    by_run, by_tenant = explain(store, subject, EvaluationOptions()).fixes
+    assert by_run.text.startswith("set image of step-a to r.example/i:1 in TaskRun/mix")
+    assert "allow docker.io" in by_tenant.text
+
+
+def test_a_pod_that_stands_for_all_has_no_image_to_refuse() -> None:
+    store = _world({"containerRegistries": {"allowed": ["r.example"]}, "imagePullPolicies": ["Never"]})
+    found = explain_policy(store, Subject(ObjectRef("Namespace", "ns"), BY_KIND["Namespace"]), EvaluationOptions())
+    assert found.pod_without_values is not None
+    assert found.pod_without_values.verdict.outcome == "admitted"

@@ -135,8 +135,8 @@ def test_a_run_that_has_failed_asks_no_quota_and_takes_a_new_one():
     assert found.at_once == ()
     [way] = advised(found)
     assert way.startswith("task a: raise requests.cpu of quota team to 2500m and lower requests.cpu of step a ")
-    assert way.endswith("start a new run: this one has failed (Failed) and nothing revives it")
-    assert next(render.lines(found)) == "ended: ns/PipelineRun/p; nothing of it is made any more"
+    assert way.endswith("then start a new run")
+    assert next(render.lines(found)) == "failed: ns/PipelineRun/p: Failed"
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from reports.stored import made, store_of
 
+from kubectl_kres.errors import ClusterError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pod.explain import explanation_lines
@@ -15,6 +17,7 @@ from kubectl_kres.reports.overview import AreaInput
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
 from kubectl_kres.tekton.reports.overview import AREAS
+from kubectl_kres.tekton.text.pipeline import pipeline_lines
 
 NOW = "2026-11-28T12:00:00Z"
 _STEP = {"name": "one", "image": "example.org/i", "command": ["true"]}
@@ -245,3 +248,31 @@ def test_a_pod_that_asks_for_the_sum_of_its_steps_says_so() -> None:
     assert "computeResources.requests.cpu 1 of a new run" in text
     one = made("Pod", "push-pod", spec={"containers": containers[:1]}, status=pod["status"])
     assert "is the sum of" not in text_of(asked(store_of(run(taskSpec={"steps": steps[:1]}, status=waits), one)))
+
+
+def test_a_pipeline_run_that_timed_out_says_so_first() -> None:
+    timed_out = {
+        "type": "Succeeded", "status": "False", "reason": "PipelineRunTimeout",
+        "message": 'PipelineRun "p" failed to finish within "1h0m0s"',
+    }  # fmt: skip
+    pipeline = {
+        "apiVersion": "tekton.dev/v1", "kind": "PipelineRun", "metadata": {"name": "p", "namespace": "ns"},
+        "spec": {"pipelineSpec": {"tasks": [{"name": "t", "taskSpec": {"steps": [_STEP]}}]}},
+        "status": {"conditions": [timed_out]},
+    }  # fmt: skip
+    subject = Subject(ObjectRef("PipelineRun", "p", "ns"), BY_KIND["PipelineRun"])
+    found = explain_pipeline(store_of(pipeline), subject, EvaluationOptions(now=NOW))
+    first = next(iter(pipeline_lines(found, steps=False, width=200)))
+    assert "".join(text for _, text in first).startswith("failed: ns/PipelineRun/p: PipelineRunTimeout")
+    assert all(fix.text.count("start a new run") <= 1 for fix in found.fixes)
+
+
+def test_a_run_whose_task_could_not_be_fetched_says_why() -> None:
+    condition = {
+        "type": "Succeeded", "status": "False", "reason": "TaskRunResolutionFailed",
+        "message": "git clone error: authentication required",
+    }  # fmt: skip
+    item = run(status={"conditions": [condition]})
+    item["spec"] = {"taskRef": {"resolver": "git"}}
+    with pytest.raises(ClusterError, match="git clone error: authentication required"):
+        asked(store_of(item))

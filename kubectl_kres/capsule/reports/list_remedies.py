@@ -54,10 +54,8 @@ def list_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[R
     finding = _finding(analysis.outcomes[0].refusal if analysis.outcomes else None)
     if webhook is None or finding is None:
         return ()
-    ways = (
-        () if analysis.made_pod is not None else _of_workload(store, subject, analysis, finding),
-        _of_tenant(store, analysis, webhook),
-    )
+    of_object = _of_run if analysis.made_pod is not None else _of_workload
+    ways = (of_object(store, subject, analysis, finding), _of_tenant(store, analysis, webhook))
     return tuple(fix for way in ways for fix in way)
 
 
@@ -131,22 +129,56 @@ def _operation(addition: _Addition) -> Mapping[str, Any]:
     return {"op": "add", "path": f"{pointer}/-", "value": addition.value}
 
 
-def _of_workload(store: Store, subject: Subject, analysis: Analysis, first: Finding) -> Iterator[Remedy]:
-    """Yield allowed names with which the pod is admitted, and what names them in the workload."""
+def _changes(analysis: Analysis, first: Finding) -> _Changes:
+    """Return allowed names with which the pod is admitted; none where there are no such."""
     pod, finding, changes = analysis.manifest.pod, first, dict[str, tuple[Finding, str]]()
     for _ in range(_MOST):
         step = _next_change(pod, analysis, finding)
         if step is None:
-            return
+            return {}
         changes[finding.path] = finding, step.value
         pod = step.pod
         if step.refusal is None:
-            break
+            return changes
         following = _finding(step.refusal)
         if following is None or following.path in changes:
-            return
+            return {}
         finding = following
-    else:
+    return {}
+
+
+def _of_run(store: Store, subject: Subject, analysis: Analysis, first: Finding) -> Iterator[Remedy]:
+    """Yield the same for the pod of a run, whose containers and template stand elsewhere under names of their own."""
+    del store
+    changes = _changes(analysis, first)
+    if not changes:
+        return
+    spec = analysis.manifest.pod.spec
+    places = {
+        f"spec.{group}[{index}]": item.name
+        for group, items in (("initContainers", spec.init_containers), ("containers", spec.containers))
+        for index, item in enumerate(items or ())
+    }
+    texts = []
+    for path, (_, wanted) in changes.items():
+        holder, _, field = path.rpartition(".")
+        texts.append(f"{field} of {places.get(holder, 'podTemplate')} to {wanted}")
+    text = f"set {join_words(texts)} in {subject.ref}, or what it comes from: the pod of a new run is admitted (tried)"
+    yield Remedy(f"{text}{_about_images(changes)}", proven=True)
+
+
+def _about_images(changes: _Changes) -> str:
+    """Return what is to be said of images that are named."""
+    images = [found for found, _ in changes.values() if found.rule == _REGISTRY]
+    bare = any(not image_name(found.observed).registry for found in images)
+    text = "; an image whose name has no registry is always refused" * bare
+    return text + f"; {_IMAGE}" * bool(images)
+
+
+def _of_workload(store: Store, subject: Subject, analysis: Analysis, first: Finding) -> Iterator[Remedy]:
+    """Yield allowed names with which the pod is admitted, and what names them in the workload."""
+    changes = _changes(analysis, first)
+    if not changes:
         return
     owner = analysis.manifest.owner
     steps = [*template_of(owner)[0].split("."), "spec"] if owner is not None else ["spec"]
@@ -157,11 +189,7 @@ def _of_workload(store: Store, subject: Subject, analysis: Analysis, first: Find
     command = _command(store, subject, analysis, changes, steps)
     reason = "" if command else _no_command(store, subject, analysis, changes)
     sets = join_words([f"{edit.field} to {edit.to}" for edit in edits])
-    text = f"set {sets}: the next pod is admitted (tried)"
-    bare = any(not image_name(found.observed).registry for found, _ in changes.values() if found.rule == _REGISTRY)
-    text += "; an image whose name has no registry is always refused" * bare
-    if reason != _IMAGE and any(found.rule == _REGISTRY for found, _ in changes.values()):
-        text += f"; {_IMAGE}"
+    text = f"set {sets}: the next pod is admitted (tried){_about_images(changes)}"
     yield Remedy(text, edits, (command,) if command else (), reason, proven=True)
 
 
@@ -238,5 +266,5 @@ def _no_command(store: Store, subject: Subject, analysis: Analysis, changes: _Ch
     if kept:
         return kept
     if subject.raw is None and any(found.rule == _REGISTRY for found, _ in changes.values()):
-        return _IMAGE
+        return "look whether the image is there first"
     return f"change the manifest of {subject.ref}"

@@ -26,7 +26,7 @@ from kubectl_kres.capsule.rules.object_counts import count_refusal
 from kubectl_kres.capsule.rules.webhooks import failure, webhook_refusal
 from kubectl_kres.capsule.versions import Version, has_change
 from kubectl_kres.model.objects import PriorityClass, RuntimeClass, StorageClass
-from kubectl_kres.model.pod import Container, DetailedContainer
+from kubectl_kres.model.pod import ANY_IMAGE, Container, DetailedContainer
 from kubectl_kres.model.quota_objects import ClaimSpec, DeviceClass, PersistentVolumeClaim
 from kubectl_kres.policies.cel.base.values import NotComputed
 from kubectl_kres.policies.cel.libraries.regex import BadPattern, compile_pattern
@@ -102,12 +102,16 @@ def image_name(image: str) -> ImageName:
     return ImageName(registry, f"{registry}/{repository}{name}" if registry else f"{repository}{name}")
 
 
+#: Images of which nothing is known.
+_UNKNOWN: Final = frozenset({"", ANY_IMAGE})
+
+
 def pull_policy(container: Container) -> str | None:
     """Return the pull policy that the server leaves in a container; None: what is written, or its image, is not known.
 
     Source: apis/core/v1/defaults.go SetDefaults_Container, pkg/util/parsers ParseImageName.
     """
-    if not container.image or not isinstance(container, DetailedContainer):
+    if container.image in _UNKNOWN or not isinstance(container, DetailedContainer):
         return None
     if container.image_pull_policy:
         return container.image_pull_policy
@@ -250,7 +254,7 @@ class ClassWebhooks(Struct, frozen=True):
             return
         source = self.lists.source("containerRegistries")
         for path, container in containers:
-            if not container.image:
+            if container.image in _UNKNOWN:
                 continue
             image = image_name(container.image)
             try:

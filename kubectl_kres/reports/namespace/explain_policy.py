@@ -23,6 +23,7 @@ from kubectl_kres.admission.request.volume_claims import given_class, with_defau
 from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import LimitRange, ManagedMetadata, ObjectRef, ResourceQuota, to_wire
+from kubectl_kres.model.pod import ANY_IMAGE
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
 from kubectl_kres.provenance.journal import Assumption, Source
 from kubectl_kres.quantity import Quantity
@@ -98,7 +99,7 @@ def _build_bare_pod(namespace: str) -> explanation.Subject:
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": metadata,
-        "spec": {"containers": [{"name": "bare", "image": "bare"}]},
+        "spec": {"containers": [{"name": "bare", "image": ANY_IMAGE}]},
     }
     return explanation.Subject(ObjectRef("Pod", "bare", namespace), BY_KIND["Pod"], raw)
 

@@ -15,7 +15,7 @@ from kubectl_kres.admission.base.outcome import QuotaCharge, Refusal
 from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.request.new_pod import quota_request
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import ObjectRef, struct_as_json
+from kubectl_kres.model.objects import Condition, ObjectRef, struct_as_json
 from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.common.effective_policies import policies
@@ -49,7 +49,14 @@ from kubectl_kres.tekton.reports.remedies.assistants import assistant_remedies, 
 from kubectl_kres.tekton.reports.remedies.claim_remedies import claim_remedies
 from kubectl_kres.tekton.reports.remedies.run_trials import entries_yaml
 from kubectl_kres.tekton.reports.remedy import TEKTON_REMEDIES, with_operator_location
-from kubectl_kres.tekton.reports.run_facts import SETTLING, parse_api_time, run_facts, spec_status_hold, tekton_remarks
+from kubectl_kres.tekton.reports.run_facts import (
+    SETTLING,
+    condition_of,
+    parse_api_time,
+    run_facts,
+    spec_status_hold,
+    tekton_remarks,
+)
 from kubectl_kres.tekton.reports.run_objects import existing_claims, existing_pods, pipeline_steps
 from kubectl_kres.tekton.reports.run_state import run_state
 from kubectl_kres.tekton.reports.taskrun import build_analysis, pod_of, refused_outcome, refused_run, unknown_task
@@ -358,8 +365,10 @@ def explain_pipeline(store: Store, subject: Subject, options: EvaluationOptions)
         remedy = remedy or (turn.fixes if verdict.allowed is True else ())
     if waiting_status and not remedy and verdict.allowed is True:
         remedy = (release_remedy(store, subject.ref, waiting_status, run, stored=subject.raw is None),)
-    if (reason := _failure(run)) is not None and not remedy:
-        remedy = _remedies_of_failed(tasks, f"start a new run: this one has failed{reason} and nothing revives it")
+    failure = _failure(run)
+    if failure is not None and not remedy:
+        reason = f" ({failure.reason})" if failure.reason else ""
+        remedy = _remedies_of_failed(tasks, f"{_ANEW}: this one has failed{reason} and nothing revives it")
     time = parse_api_time(options.now)
     left = time_left(run, time, world.config.timeout_minutes) if time is not None and not has_ended(run) else None
     gaps = dict.fromkeys(
@@ -532,9 +541,13 @@ def _remedies_of_failed(tasks: Sequence[PlannedTask], anew: str) -> tuple[Remedy
         (task.name, task.explanation) for task in tasks if task.state == "failed" and task.explanation is not None
     ]
     remedies = task_remedies([(name, explanation) for name, explanation in failed if _fails_again(explanation)])
-    return tuple(structs.replace(remedy, text=f"{remedy.text}; {anew}") for remedy in remedies) or untested_remedies(
-        (anew,)
-    )
+    texts = (remedy.text if _ANEW in remedy.text else f"{remedy.text}; {anew}" for remedy in remedies)
+    return tuple(
+        structs.replace(remedy, text=text) for remedy, text in zip(remedies, texts, strict=True)
+    ) or untested_remedies((anew,))
+
+
+_ANEW = "start a new run"
 
 
 def _fails_again(explanation: Explanation) -> bool:
@@ -544,14 +557,10 @@ def _fails_again(explanation: Explanation) -> bool:
     return explanation.verdict.allowed is not True or killed
 
 
-def _failure(run: PipelineRun) -> str | None:
-    """Return the reason of a run that has failed, in parentheses; None for any other."""
-    conditions = (
-        condition
-        for condition in run.status.conditions or ()
-        if condition.type == "Succeeded" and condition.status == "False"
-    )
-    return next((f" ({condition.reason})" if condition.reason else "" for condition in conditions), None)
+def _failure(run: PipelineRun) -> Condition | None:
+    """Return the condition of a run that has failed; None for any other."""
+    condition = condition_of(run)
+    return condition if condition is not None and condition.status == "False" else None
 
 
 def _children(store: Store, run: PipelineRun) -> Mapping[str, TaskRun]:

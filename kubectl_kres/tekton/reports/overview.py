@@ -29,7 +29,12 @@ RUN_STATES: Mapping[str, Severity] = {
 
 
 #: Reasons of runs that failed with a pod, and for lack of resources. Source: pkg/apis/pipeline/v1/taskrun_types.go.
-_OF_RESOURCES = frozenset({"PodEvicted", "InitContainerOOM", "SidecarOOM", "ExceededNodeResources"})
+_OF_PODS = frozenset({
+    "PodEvicted", "InitContainerOOM", "SidecarOOM", "ExceededNodeResources", "InitContainerFailed",
+    "TaskRunImagePullFailed", "CreateContainerConfigError", "PodCreationFailed",
+})  # fmt: skip
+#: What the message of a run says whose own step failed, under the reason of all other failures before Tekton 1.12.
+_OWN = "exited with code"
 #: So much of a condition's message is shown.
 _MOST_TEXT = 160
 
@@ -37,7 +42,9 @@ _MOST_TEXT = 160
 def _taskruns(context: overview.AreaInput) -> overview.AreaWithRemedies:
     """Return the area of TaskRuns; most runs that failed with a pod are not about resources."""
     task_runs: list[TaskRun] = list(context.store.all("TaskRun", context.namespace or None))
-    failed = [task_run for task_run in task_runs if run_status(task_run) == "failed" and _lacked_resources(task_run)]
+    failed = [
+        task_run for task_run in task_runs if run_status(task_run) == "failed" and not _failed_by_itself(task_run)
+    ]
     failed.sort(key=lambda run: run.metadata.creation_timestamp or "", reverse=True)
     waiting = [task_run for task_run in task_runs if run_status(task_run) == "waiting"]
     problems = tuple(_run("taskruns", task_run) for task_run in (*failed[: overview.MOST], *waiting[: overview.MOST]))
@@ -49,9 +56,14 @@ def _taskruns(context: overview.AreaInput) -> overview.AreaWithRemedies:
     )
 
 
-def _lacked_resources(run: TaskRun) -> bool:
+def _failed_by_itself(run: TaskRun) -> bool:
+    """Return whether what a run did itself failed, or somebody ended it: then nothing about its pod is wrong."""
     condition = condition_of(run)
-    return not run.status.pod_name or (condition is not None and condition.reason in _OF_RESOURCES)
+    if not run.status.pod_name:
+        return False
+    if condition is None or condition.reason in _OF_PODS:
+        return condition is None
+    return condition.reason != "Failed" or not condition.message or _OWN in condition.message
 
 
 def _pipelineruns(context: overview.AreaInput) -> overview.AreaWithRemedies:

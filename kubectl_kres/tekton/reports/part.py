@@ -76,7 +76,8 @@ class TektonPart(SystemPart, frozen=True):
     taken out. ``killed``: containers of the run's pod that were killed for memory. ``outweighed``: where the containers
     that Tekton adds decide what is refused. ``throttled``: limits of cpu that Tekton itself gives containers that it
     adds. ``by_operator``: the Tekton Operator keeps Tekton's configuration. ``summed``: what the pod finds no node
-    for since it asks for the sum of its steps.
+    for since it asks for the sum of its steps. ``left_running``: containers of an ended run that go on, so that its pod
+    counts in quotas.
     """
 
     KEY: ClassVar[str] = "tekton"
@@ -102,6 +103,7 @@ class TektonPart(SystemPart, frozen=True):
     throttled: Mapping[str, str] = {}
     by_operator: bool = False
     summed: tuple[SummedSteps, ...] = ()
+    left_running: tuple[str, ...] = ()
 
     @property
     def failed(self) -> bool:

@@ -273,11 +273,23 @@ def with_operator_location(text: str) -> str:
     )
 
 
+#: What a new run would fail by, too. Source: pkg/pod/status.go, reconciler/taskrun/taskrun.go of Tekton 1.15.
+_BEFORE_A_NEW_RUN: Mapping[str, str] = {
+    "TaskRunImagePullFailed": "correct the image, or the secret that it is pulled with, then ",
+    "CreateContainerConfigError": "create what the containers refer to (kubectl get events names it), or correct its "
+    "name, then ",
+    "InitContainerFailed": "look why with kubectl logs on that container, then ",
+    "PodEvicted": "ask for the memory or storage that it uses, so that others are evicted first, then ",
+}
+
+
 def _sentences_for_run(texts: Sequence[str], part: TektonPart) -> tuple[str, ...]:
     """Return sentences that remedy a refusal, as the run needs them: one that has ended has to be made anew."""
     texts = [with_operator_location(text) if part.by_operator else text for text in texts]
     if part.failed and not texts:
-        return (f"start a new run: this one has failed ({part.reason}) and nothing revives it",)
+        before = _BEFORE_A_NEW_RUN.get(part.reason, "")
+        named = f" ({part.reason})" if part.reason != "Failed" else ""
+        return (f"{before}start a new run: this one has failed{named} and nothing revives it",)
     if not part.has_ended or not texts:
         return tuple(texts)
     return *texts[:-1], for_new_run(texts[-1], again=True)

@@ -115,6 +115,14 @@ def _find_outweighed(draft: Draft, names: Collection[str], additions: Collection
                 yield OversizedAddition(side, name, str(maximum), whose, str(together))
 
 
+def left_running(pod: Pod | None) -> tuple[str, ...]:
+    """Return the containers of the pod of an ended run that go on; Tekton stops sidecars by another image."""
+    if pod is None or pod.status.phase != "Running" or pod.metadata.deletion_timestamp:
+        return ()
+    statuses = (*(pod.status.init_container_statuses or ()), *(pod.status.container_statuses or ()))
+    return tuple(status.name for status in statuses if status.state is not None and status.state.running is not None)
+
+
 def summed_steps(pod: Pod | None) -> tuple[SummedSteps, ...]:
     """Return of which resources a pod that finds no node asks for more than its largest step does, as the scheduler
     lacks them.

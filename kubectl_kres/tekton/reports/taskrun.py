@@ -24,7 +24,12 @@ from kubectl_kres.tekton.model import Task, TaskRun, TaskSpec
 from kubectl_kres.tekton.reports.earlier_pods import EarlierPods, earlier_pods, with_origins
 from kubectl_kres.tekton.reports.part import TektonPart
 from kubectl_kres.tekton.reports.remedies.run_values import RunCase
-from kubectl_kres.tekton.reports.run_containers import killed_containers, outweighed_resources, summed_steps
+from kubectl_kres.tekton.reports.run_containers import (
+    killed_containers,
+    left_running,
+    outweighed_resources,
+    summed_steps,
+)
 from kubectl_kres.tekton.reports.run_facts import (
     find_quota_shortfalls,
     find_waiting_run,
@@ -125,6 +130,11 @@ def unknown_task(store: Store, subject: Subject, gap: MissingReference) -> Clust
         if coverage.state == "denied":
             return Forbidden(coverage.message or text, code=403, reason="Forbidden", hint=f"needed for {subject.ref}")
         return ClusterError(f"{text}{f': {coverage.message}' if coverage.message else ''}")
+    run = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
+    condition = next((item for item in run.status.conditions or () if item.type == "Succeeded"), None) if run else None
+    if condition is not None and condition.status == "False":
+        text = f"{subject.ref} has failed: {condition.reason}: {condition.message}"
+        return ClusterError(text, hint="correct what the message names, then start a new run: nothing revives this one")
     return ClusterError(text, hint="once the run has started, its status keeps what was fetched")
 
 
@@ -235,6 +245,7 @@ def build_analysis(
         _added_cpu_limits(first),
         world.config.by_operator,
         () if run.spec.compute_resources is not None else summed_steps(live or pod_of(store, run)),
+        left_running(live or pod_of(store, run)) if condition.status in {"True", "False"} else (),
     )
     run_fields = fields or fields_below(Source("TaskRun", run.metadata.name, run.metadata.namespace, "spec"))
     outcomes = tuple(_outcome(result) for result in results)

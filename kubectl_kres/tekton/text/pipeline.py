@@ -192,6 +192,9 @@ def _state_words(run: PipelineExplanation) -> tuple[Tone, str, str]:
     """Return a word for what becomes of it, with its tone; and what Tekton says, or the name."""
     name = run.subject.full_name
     if run.ended and not run.verdict.message:
+        state = run.run_state
+        if state is not None and waits_or_fails(state):
+            return "bad", "failed", f"{name}: {state_sentence(state)}"
         return "strong", "ended", f"{name}; nothing of it is made any more"
     word, tone = verdict_word(run.verdict)
     text = one_line_message(run.verdict) or f"{name}{_format_shortage(run)}"

@@ -19,6 +19,7 @@ from kubectl_kres.tekton.reports.part import (
     WaitingRun,
 )
 from kubectl_kres.tekton.rules.base.problem import Problem
+from kubectl_kres.wording import join_words
 
 #: Where the run itself is refused.
 _UNSTORED = frozenset({"object", "validation"})
@@ -29,6 +30,8 @@ def condition_lines(part: TektonPart, verdict: Verdict, width: int, now: str = "
     if part.about_another:
         text = f"Succeeded={part.status}, {part.reason}: the run has ended; the answer is about a new one"
         yield from labelled_lines("ended", text, width, tone="warn" if part.failed else "")
+    if part.left_running:
+        yield from labelled_lines("goes on", left_text(part), width, tone="warn")
     for killed in part.killed:
         yield from labelled_lines("killed", killed_text(killed), width, tone="bad")
     for outweighed in part.outweighed:
@@ -119,6 +122,15 @@ def waiting_texts(waiting: WaitingRun, now: str = "", *, fits: bool) -> Iterator
     yield f"{prefix}{tried}{', which finds room now' if fits else ''}"
     if waiting.pipeline_run and waiting.seconds_left is not None:
         yield f"PipelineRun/{waiting.pipeline_run} {time_text(waiting.seconds_left)}"
+
+
+def left_text(part: TektonPart) -> str:
+    """Return that containers go on although the run has ended, and what that costs."""
+    names, several = join_words(list(part.left_running)), len(part.left_running) > 1
+    return (
+        f"{names} still run{'' if several else 's'} although the run has ended: its pod counts in quotas and on its "
+        "node until it is deleted"
+    )
 
 
 def summed_text(summed: SummedSteps) -> str:
