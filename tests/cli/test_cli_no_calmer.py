@@ -79,3 +79,16 @@ def test_volumes_that_are_made_for_pods_leave_it_open_whether_nodes_take_them(kr
     assert "A node takes the new pod as far as seen (not computed: the volumes of its volumeClaimTemplates)." in out
     [change] = json.loads(kres(f"simulate -f {given} -o json").out)["items"]
     assert change["nodes"][0]["notComputed"] == ["the volumes of its volumeClaimTemplates"]
+
+
+def test_amounts_that_the_server_writes_otherwise_are_named_in_files_alone(kres: Kres, api: Api, file):
+    hard = {"requests.memory": "1000M", "requests.cpu": "2", "pods": "3"}
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q", "namespace": "shop"}}
+    api.objects[:] = [SPACE, ACCOUNT, {**quota, "spec": {"hard": hard}, "status": {"hard": hard, "used": {}}}]
+    found = kres(f"check -f {file({**quota, 'spec': {'hard': hard}})}").out
+    assert "note KRES218 shop/ResourceQuota/q\n  the server stores requests.memory 1000M as 1G\n" in found
+    limits = [{"type": "Container", "default": {"cpu": 0.5}, "max": {"cpu": "1"}}]
+    bounds = {**quota, "kind": "LimitRange", "metadata": {"name": "l", "namespace": "shop"}, "spec": {"limits": limits}}
+    found = kres(f"check -f {file(bounds, name='other.json')}").out
+    assert "the server stores cpu 0.5 as 500m\n" in found
+    assert "KRES218" not in kres("check -n shop").out

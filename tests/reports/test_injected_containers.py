@@ -95,3 +95,17 @@ def test_a_file_that_changes_nothing_of_refused_pods_leaves_the_servers_last_wor
     assert found.verdict.outcome == "blocked"
     assert found.verdict.blocked is not None
     assert found.verdict.blocked.message == message
+
+
+def test_a_quota_is_raised_by_what_pods_get_not_by_what_the_template_asks_for():
+    """Also where none of the workload's own exist: its ReplicaSet has the template alone."""
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [APP]}}
+    spec = {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    stored = made("Deployment", "web", spec=spec, status={"observedGeneration": 1}, generation=1)
+    revision = {"deployment.kubernetes.io/revision": "1"}
+    replica_set = made("ReplicaSet", "web-1", spec=spec, annotations=revision, **owned_by("Deployment", "web"))
+    objects = [stored, replica_set, webhook(), *beside("a", APP, PROXY), quota("5", "3")]
+    found = explain(store_of(*objects), subject("Deployment/web"), EvaluationOptions())
+    assert found.verdict.outcome == "refused"
+    assert found.fixes[0].text == "raise limits.cpu of quota q to 9 (6 is enough for the next pod)"
+    assert not any("proxy" in str(getattr(edit, "field", "")) for fix in found.fixes for edit in fix.edits)

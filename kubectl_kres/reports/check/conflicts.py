@@ -10,19 +10,24 @@
 - KRES209: a name of a quota that nothing is ever counted for.
 - KRES210: a quota whose scope selects no pod that there can be.
 - KRES214: a quota names what pods need not state.
+- KRES218: an amount of a quota or a LimitRange that the server stores in another notation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
-from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.errors import QuantityError
+from kubectl_kres.model.objects import LimitRange, ObjectRef, ResourceQuota
+from kubectl_kres.quantity import stored_quantity
 from kubectl_kres.reports.check.context import CheckContext, Rule
 from kubectl_kres.reports.check.finding import Diagnostic
 from kubectl_kres.reports.namespace.allowed_ranges import ConflictKind
 from kubectl_kres.reports.quota.quota_report import optional_names
 from kubectl_kres.reports.quota.uncounted_names import uncounted_name
 from kubectl_kres.store.store import ReadRequest
+from kubectl_kres.wording import join_words
 
 
 def conflicts_of_kind(kind: ConflictKind) -> Callable[[CheckContext], Iterator[Diagnostic]]:
@@ -184,6 +189,50 @@ OPTIONAL_VALUES = Rule(
 )
 
 
+def find_rewritten_amounts(context: CheckContext) -> Iterator[Diagnostic]:
+    """Yield the quotas and LimitRanges of files with amounts that the server writes otherwise, as 1000M."""
+    for kind in ("ResourceQuota", "LimitRange") if context.of_files else ():
+        for item in context.store.all(kind, context.namespace):
+            ref = ObjectRef(kind, item.metadata.name, context.namespace)
+            rewritten = list(_rewritten(item)) if context.selects(ref) else []
+            if rewritten:
+                texts = join_words([f"{name} {text} as {stored}" for _, name, text, stored in rewritten])
+                yield Diagnostic(ref, {"amounts": texts}, rewritten[0][0])
+
+
+def _rewritten(item: ResourceQuota | LimitRange) -> Iterator[tuple[str, str, str, str]]:
+    """Yield path, resource, the amount as written, and as the server stores it."""
+    groups: list[tuple[str, Mapping[str, Any] | None]] = []
+    if isinstance(item, ResourceQuota):
+        groups.append(("spec.hard", item.spec.hard))
+    else:
+        for index, bounds in enumerate(item.spec.limits or ()):
+            path = f"spec.limits[{index}]"
+            groups += [(f"{path}.max", bounds.max), (f"{path}.min", bounds.min), (f"{path}.default", bounds.default)]
+            groups.append((f"{path}.defaultRequest", bounds.default_request))
+            groups.append((f"{path}.maxLimitRequestRatio", bounds.max_limit_request_ratio))
+    for path, amounts in groups:
+        for name, text in (amounts or {}).items():
+            try:
+                stored = str(stored_quantity(text))
+            except QuantityError:
+                continue
+            if stored != str(text):
+                yield f"{path}[{name}]", name, str(text), stored
+
+
+REWRITTEN_AMOUNTS = Rule(
+    code="KRES218",
+    title="an amount that the server writes otherwise",
+    severity="note",
+    reason="The amount is the same. What compares the texts of the file and of the cluster, as some GitOps controllers "
+    "do, never finds the object in sync.",
+    remedy="Write it as the server does.",
+    message="the server stores {amounts}",
+    find=find_rewritten_amounts,
+)
+
+
 EMPTY_RANGE = Rule(
     code="KRES201",
     title="no value is allowed",
@@ -206,4 +255,5 @@ RULES = (
     UNKNOWN_NAMES,
     EMPTY_SCOPE,
     OPTIONAL_VALUES,
+    REWRITTEN_AMOUNTS,
 )

@@ -136,9 +136,7 @@ def analysis_of_another(store: Store, subject: Subject, options: EvaluationOptio
     if analysis_made is not None:
         return analysis_made
     manifest = structs.replace(find_manifest(store, subject), live=None)
-    namespace_policies = policies(store, subject.ref.namespace, options.server)
-    analysis = analyse(manifest, namespace_policies, options, subject.raw if subject.ref.kind == "Pod" else None)
-    analysis = apply_admitters(store, subject, options, analysis)
+    analysis = analysis_from(store, subject, options, manifest, subject.raw if subject.ref.kind == "Pod" else None)
     return with_account(store, subject, analysis)
 
 
@@ -227,7 +225,7 @@ def build_decision(store: Store, subject: Subject, analysis: Analysis, *, remedi
 
 def _unseen_webhooks(analysis: Analysis) -> Iterator[Assumption]:
     """Yield the webhooks that are asked about the next pod and of which nothing says what they do."""
-    for assumed in analysis.assumed:
+    for assumed in (*analysis.assumed, *(analysis.made_pod.assumptions if analysis.made_pod is not None else ())):
         source = assumed.source
         if assumed.code != "webhook/not-computed" or source is None:
             continue

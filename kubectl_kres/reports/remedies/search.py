@@ -19,7 +19,7 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import Key, amounts
 from kubectl_kres.admission.request.new_pod import Policies, admit
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import Pod, with_containers
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload_kinds import SCALED, WORKLOADS
 from kubectl_kres.quantity import ZERO, Quantity
@@ -41,7 +41,15 @@ from kubectl_kres.reports.common.remedy import (
 from kubectl_kres.reports.remedies import words
 from kubectl_kres.reports.remedies.engine import RemedySearch, State, changed_policies, with_moved_bound, with_storage
 from kubectl_kres.reports.remedies.plans import build_rollout_plan, needed_room, plan_of_rival
-from kubectl_kres.reports.remedies.pods import TRIED, OwnedPods, PodFaults, evaluate_pod, find_owned_pods, findings_of
+from kubectl_kres.reports.remedies.pods import (
+    TRIED,
+    ExistingPods,
+    OwnedPods,
+    PodFaults,
+    evaluate_pod,
+    find_owned_pods,
+    findings_of,
+)
 from kubectl_kres.reports.remedies.resource_values import STATED, corrected_values
 from kubectl_kres.reports.remedies.rivals import Rivals, find_rivals
 from kubectl_kres.reports.remedies.room import RaisedHard, build_quota_raises, raised_for, smaller_values, starves
@@ -103,6 +111,9 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
         owned_pods = find_owned_pods(store, subject, analysis, server)
         if owned_pods is None:
             return ()
+        if analysis.seen_pod is not None:
+            existing = tuple(_as_seen(each, analysis.manifest.pod, analysis.seen_pod) for each in owned_pods.existing)
+            owned_pods = structs.replace(owned_pods, existing=existing)
         beside = (
             Rivals() if analysis.manifest.live is not None else find_rivals(store, subject, analysis.policies, server)
         )
@@ -168,6 +179,18 @@ def _with_classes(analysis: Analysis, lacks_class: Sequence[Outcome]) -> Analysi
 def _mark_contested(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
     stays = "; ".join(filter(None, (remedy.remaining_refusal, words.contested_room_text(refs))))
     return structs.replace(remedy, remaining_refusal=stays, contested=refs)
+
+
+def _as_seen(existing: ExistingPods, written: Pod, seen: Pod) -> ExistingPods:
+    """Return pods of a template with what all pods are given beside it. ``written``: the newest template, ``seen``: the
+    same with that.
+    """
+    if existing.newest:
+        return structs.replace(existing, pod=structs.replace(existing.pod, spec=seen.spec))
+    have = _names(existing.pod) | _names(written)
+    groups = (("containers", seen.spec.containers), ("initContainers", seen.spec.init_containers))
+    added = tuple((key, item) for key, group in groups for item in group or () if item.name not in have)
+    return structs.replace(existing, pod=with_containers(existing.pod, added))
 
 
 def _containers(pod: Pod) -> Iterator[tuple[str, str]]:

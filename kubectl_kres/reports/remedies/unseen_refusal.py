@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from msgspec import structs
@@ -27,7 +28,8 @@ def unseen_fixes(store: Store, subject: Subject, analysis: Analysis, verdict: Ve
         case LimitedResources() as limited:
             return tuple(_new_quota(store, subject, analysis, verdict, limited))
         case Injection() as injection:
-            return (*_more_room(store, subject, verdict, refusal, injection), *_in_injector(refusal, injection))
+            room = _more_room(store, subject, verdict, refusal, injection)
+            return (*room, *_in_injector(refusal, injection, blocked.message))
         case HiddenQuota(cluster=True) as hidden:
             return tuple(_raised_cluster_quota(store, subject, verdict, hidden))
         case HiddenQuota() as hidden:
@@ -40,12 +42,29 @@ def _by_refusal(refusal: sentences.PodRefusal, blocked: Blocked) -> str:
         case sentences.WebhookDenied(webhook=name):
             return f"do what webhook {name} asks for, or ask who keeps it"
         case sentences.WebhookUnreachable(webhook=name):
-            return f"make webhook {name} answer again: its Service and pods"
+            return f"make webhook {name} answer again: {_behind_webhook(blocked.message)}"
+        case sentences.QuotaNotReady(quota=name):
+            return (
+                f"wait until quota {name} is counted: its status is empty; if that lasts, see whether the controller "
+                "manager counts quotas"
+            )
         case sentences.ClaimRefused(text=text):
             return f"correct the PersistentVolumeClaim of its pod: {text}"
         case sentences.UnknownRefusal() | sentences.InvalidObject():
-            return f"look into what refuses its pods, neither a quota nor a LimitRange: {blocked.message}"
+            other = "" if "quota" in blocked.message else ", neither a quota nor a LimitRange"
+            return f"look into what refuses its pods{other}: {blocked.message}"
     return f"look into what refuses its pods: {blocked.by.rstrip(',')}"
+
+
+#: Where a webhook is called, in the server's sentence.
+_CALLED = re.compile(r"https://([a-z0-9-]+)\.([a-z0-9-]+)\.svc[:./]")
+
+
+def _behind_webhook(message: str) -> str:
+    called = _CALLED.search(message)
+    if called is None:
+        return "its Service and pods"
+    return f"Service {called[1]} of namespace {called[2]}, and the pods behind it"
 
 
 def _raised_cluster_quota(store: Store, subject: Subject, verdict: Verdict, hidden: HiddenQuota) -> Iterator[Remedy]:
@@ -89,7 +108,10 @@ def _ask_for_quota(hidden: HiddenQuota, namespace: str) -> str:
     ]
     if not lacking:
         return f"{where}; state the values that it demands, or ask who keeps it"
-    return f"{where}; raise its {join_words(lacking)}, or free some of it where it is used"
+    return (
+        f"{where}; raise its {join_words(lacking)}, or free some of it where it is used; if it was deleted meanwhile, "
+        "the next try passes"
+    )
 
 
 def _new_quota(
@@ -146,7 +168,7 @@ def _more_room(
         yield structs.replace(remedy, proven=set(hard) <= set(injection.requested))
 
 
-def _in_injector(refusal: sentences.PodRefusal, injection: Injection) -> Iterator[Remedy]:
+def _in_injector(refusal: sentences.PodRefusal, injection: Injection, message: str) -> Iterator[Remedy]:
     """Yield what to change where something adds to the pod on its way."""
     names = join_words([f"MutatingWebhookConfiguration {name}" for name in injection.webhooks])
     where = f"where it is added, by {names} as far as seen" if names else "where it is added, mostly by a webhook"
@@ -161,10 +183,12 @@ def _in_injector(refusal: sentences.PodRefusal, injection: Injection) -> Iterato
                 f"containers fill {'it' if len(lacking) == 1 else 'them'} in"
             )
         case sentences.PodSecurityViolated() if injection.containers:
-            yield Remedy(
-                f"set the securityContext of {containers} {where}; seccompProfile and runAsNonRoot may also be set on "
-                "the pod level of the template, which holds for containers that do not set them"
+            fields = [field for field in ("seccompProfile", "runAsNonRoot") if field in message]
+            level = (
+                f"; {join_words(fields)} may also be set on the pod level of the template, which holds for containers "
+                "that do not set it themselves"
             )
+            yield Remedy(f"set the securityContext of {containers} {where}{level if fields else ''}")
         case sentences.OutOfBounds(bounds=bounds):
             bound = bounds[0]
             yield Remedy(f"keep {bound.resource} within {bound.bound} {bound.amount} per {bound.type} {where}")
