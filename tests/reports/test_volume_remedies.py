@@ -9,9 +9,13 @@ import pytest
 from reports.test_scheduling_report import made, raw_node, raw_pod, report
 
 from kubectl_kres.model import scheduling
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.scheduling import BindingClass, PersistentVolume, StorageClaim
 from kubectl_kres.reports.common.nodes import NodeRemedy
+from kubectl_kres.reports.scheduling.obstacles import RemedyTarget, WaitingPods
 from kubectl_kres.reports.scheduling.remedies import fix_text
+from kubectl_kres.reports.scheduling.report import report_nodes
+from kubectl_kres.reports.scheduling.volume_remedies import find_volume_remedies
 from kubectl_kres.store.store import READ, ReadRequest
 
 _HOST, _ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
@@ -159,3 +163,22 @@ def test_who_holds_a_claim_that_one_pod_may_use():
 
 def test_nothing_is_said_where_more_than_the_volume_is_missing():
     assert not remedies(storage_class("fast"), requests={"memory": "9Gi"})
+
+
+def test_a_pod_that_its_statefulset_does_not_replace_is_deleted_with_the_change():
+    """With OrderedReady the controller waits for it: no change of the template reaches it."""
+    store = made(raw_pod(volumes=USES, nodeSelector={_ZONE: "b"}), NODES)
+    for kind, item in (claim(volume="disk"), volume("disk", host="n-a")):
+        store.add(kind, item)
+    for kind in (scheduling.CLAIMS, scheduling.VOLUMES, scheduling.CLASSES, scheduling.CSI_NODES):
+        store.cover(ReadRequest(kind), READ)
+    store.cover(ReadRequest(scheduling.CSI_DRIVERS), READ)
+    pod, asked = store.get("Pod", "web", "shop"), store.get(scheduling.POD, "web", "shop")
+    reported = report_nodes(store, pod, 37)
+    assert reported is not None
+    _, cluster, obstacles = reported
+    waiting = WaitingPods(left=("web-0",), namespace="shop")
+    target = RemedyTarget(ObjectRef("StatefulSet", "web", "shop"), "spec.template.", lambda _: True, waiting=waiting)
+    (change,) = find_volume_remedies(store.origin, asked, target, cluster, obstacles)
+    assert (change.action, change.replaced) == ("change-selector", ("web-0",))
+    assert change.commands[-1] == "kubectl delete pod web-0 -n shop"

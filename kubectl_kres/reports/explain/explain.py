@@ -451,7 +451,8 @@ def _advice(
             remedies = _sort_for_waiting(store, subject, remedies)
             return Advice((*room.by_itself, *remedies, *room.by_deletion))
         texts = remedy_sentences(store, subject, analysis)
-        return Advice(untested_remedies(texts), None if texts else Note(nothing=True))
+        passing = (*room.by_itself, *untested_remedies(texts), *room.by_deletion)
+        return Advice(passing, None if passing else Note(nothing=True))
     from kubectl_kres.reports.remedies import search
     from kubectl_kres.reports.remedies.typos import suspect_figures
 
@@ -477,7 +478,8 @@ def _advice(
     if any(outcome.refusal is not None for outcome in analysis.outcomes):
         texts = remedy_sentences(store, subject, analysis)
         note = Note(suspects=suspects, search="" if search.remaining_outcomes(analysis) else "ended")
-        return Advice(untested_remedies(texts), _something_to_say(note))
+        passing = (*room.by_itself, *untested_remedies(texts), *room.by_deletion)
+        return Advice(passing, _something_to_say(note))
     admitted = _admitted_advice(analysis, facts, pods, blind=blind)
     if admitted is not None:
         return admitted

@@ -15,7 +15,6 @@ from kubectl_kres.reports.common.remedy import Remedy, SetValue
 from kubectl_kres.reports.common.system import RequestCap, cap_of_request
 from kubectl_kres.reports.remedies.commands import (
     commands,
-    delete_command,
     unchangeable,
 )
 from kubectl_kres.reports.remedies.room import starves
@@ -41,7 +40,7 @@ from kubectl_kres.reports.scheduling.obstacles import (
     with_node,
 )
 from kubectl_kres.reports.scheduling.rollout_remedies import with_old_first
-from kubectl_kres.reports.scheduling.trial import try_for_all, without_own_pods
+from kubectl_kres.reports.scheduling.trial import try_for_all, with_deletions, without_own_pods
 from kubectl_kres.reports.scheduling.volume_remedies import find_volume_remedies
 from kubectl_kres.scheduling.node_info import NodeInfo, SchedulingCluster, changed_node
 from kubectl_kres.store.store import Origin, Store
@@ -178,7 +177,7 @@ def _lower_request(
         remedy = NodeRemedy(
             "lower-request", node.name, len(taking), lowered=values, commands=lines, no_command_reason=reason
         )
-    remedy = _replaced(store.origin, remedy, target)
+    remedy = with_deletions(store.origin, remedy, target)
     tried = try_for_all(remedy, target, lowered.pod, cluster, anew=target.makes_anew)
     if target.waiting.surge is None or (tried is not None and tried.helped == tried.waiting):
         return tried
@@ -194,15 +193,6 @@ def _starves(store: Store, target: RemedyTarget, value: LoweredValue) -> bool:
     if not starves(value.resource, value.before, value.after):
         return False
     return _key(value) not in target.sources and _cap(store, target, value) is None
-
-
-def _replaced(origin: Origin, remedy: NodeRemedy, target: RemedyTarget) -> NodeRemedy:
-    """Return a change of the template with the deletion of the pods that their controller does not replace."""
-    waiting = target.waiting
-    if not waiting.left or not remedy.commands:
-        return remedy
-    lines = (delete_command(origin, ObjectRef("Pod", name, waiting.namespace)) for name in waiting.left)
-    return replace(remedy, commands=(*remedy.commands, *lines), replaced=waiting.left)
 
 
 def _key(value: LoweredValue) -> str:
@@ -236,7 +226,7 @@ def _tolerate(
     for _, nodes in sorted(by_tolerations.items(), key=lambda group: (len(group[0]), -len(group[1]))):
         change = tolerate(origin, pod, target, cluster, nodes[0])
         if change is not None and can_take(change.pod, cluster, nodes[0]):
-            remedy = _replaced(origin, replace(change.remedy, nodes=len(nodes)), target)
+            remedy = with_deletions(origin, replace(change.remedy, nodes=len(nodes)), target)
             yield from _tried(change._replace(remedy=remedy), target)
             return
 
@@ -305,7 +295,9 @@ def _several_changes(
             if rest is None and depth < _MOST_CHANGES - 1:
                 rest = next(_several_changes(store, change.pod, target, change.cluster, left, depth + 1), None)
             if rest is not None:
-                yield _joined(_replaced(store.origin, change.remedy, target) if change.anew else change.remedy, rest)
+                yield _joined(
+                    with_deletions(store.origin, change.remedy, target) if change.anew else change.remedy, rest
+                )
                 return
 
 
@@ -362,7 +354,7 @@ def _relaxation_remedies(
         remedy = NodeRemedy(
             relaxed.action, node, len(taking), about=relaxed.about, commands=lines, no_command_reason=reason
         )
-        remedy = _replaced(origin, remedy, target)
+        remedy = with_deletions(origin, remedy, target)
         tried = try_for_all(remedy, target, relaxed.pod, cluster, anew=target.makes_anew)
         if tried is not None:
             done.add(relaxed.action)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from kubectl_kres.errors import UsageError
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.scheduling import SchedulingPod
 from kubectl_kres.model.workload import POD_HASH, Workload
@@ -18,12 +19,13 @@ from kubectl_kres.reports.common.explanation import Subject, manifest_workload
 from kubectl_kres.reports.common.nodes import NodeRemedy, waits_for_node
 from kubectl_kres.reports.common.owners import controller, owned_by
 from kubectl_kres.reports.common.replicas import replicas_of
+from kubectl_kres.reports.remedies.commands import delete_command
 from kubectl_kres.reports.scheduling.new_pods import MOST_ONE_BY_ONE, place_pods
 from kubectl_kres.reports.scheduling.obstacles import RemedyTarget, WaitingPods
 from kubectl_kres.scheduling.node_info import BoundPod, NodeInfo, SchedulingCluster, UncomputedFilter, changed_node
 from kubectl_kres.scheduling.profile import prepare_filters
 from kubectl_kres.scheduling.selectors import matches, read_selector
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Origin, Store
 
 
 def find_waiting_pods(store: Store, subject: Subject, pod: Pod | None, analysis: Analysis) -> WaitingPods:
@@ -76,6 +78,15 @@ def _stays(kind: str, owner: Workload) -> bool:
         strategy = owner.spec.update_strategy
         return owner.spec.pod_management_policy != "Parallel" or (strategy is not None and strategy.type == "OnDelete")
     return kind in SCALED and kind not in REVISIONS
+
+
+def with_deletions(origin: Origin, remedy: NodeRemedy, target: RemedyTarget) -> NodeRemedy:
+    """Return a change of the template with the deletion of the pods that their controller does not replace."""
+    waiting = target.waiting
+    if not waiting.left or not remedy.commands:
+        return remedy
+    lines = (delete_command(origin, ObjectRef("Pod", name, waiting.namespace)) for name in waiting.left)
+    return replace(remedy, commands=(*remedy.commands, *lines), replaced=waiting.left)
 
 
 def try_for_all(

@@ -23,7 +23,7 @@ from kubectl_kres.reports.scheduling.obstacles import (
     format_json_patch,
     nodes_that_take,
 )
-from kubectl_kres.reports.scheduling.trial import try_for_all
+from kubectl_kres.reports.scheduling.trial import try_for_all, with_deletions
 from kubectl_kres.scheduling import volume_binding
 from kubectl_kres.scheduling.node_info import NodeInfo, SchedulingCluster, changed_node
 from kubectl_kres.scheduling.volume_binding import claim_class_name, requested_bytes, volume_size
@@ -68,6 +68,7 @@ class _Setting(NamedTuple):
         if node is None:
             return None
         remedy = NodeRemedy(action, node, len(taking), **more)
+        remedy = with_deletions(self.origin, remedy, self.target) if pod is not None else remedy
         return try_for_all(
             remedy, self.target, pod or self.pod, cluster, anew=pod is not None and self.target.makes_anew
         )
