@@ -122,7 +122,7 @@ def test_a_resize_that_is_allowed_by_what_was_read(kres: Kres, tenant):
 def test_what_refuses_for_certain_does_so(kres: Kres, tenant):
     tenant.objects.append(deployment("big", "5Gi"))
     assert kres("explain deploy/big").out.startswith(
-        "refused: shop/Deployment/big: 0 of 1 pods exist; quota team is short by"
+        "refused: shop/Deployment/big: 0 of 1 pod exists; quota team is short by"
     )
 
 

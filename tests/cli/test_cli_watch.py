@@ -89,7 +89,7 @@ def test_until_admitted(cluster: Cluster, watched: Watched) -> None:
     )
     assert (result.code, result.err) == (0, "")
     first, second = result.out.split("\n20", 1)
-    assert first.startswith("refused: shop/Deployment/web: 0 of 1 pods exist; quota team is short by 512Mi")
+    assert first.startswith("refused: shop/Deployment/web: 0 of 1 pod exists; quota team is short by 512Mi")
     head, verdict, *_ = second.splitlines()
     assert head.endswith("Z after a change of ResourceQuota/team")
     assert verdict == "admitted, but waits: shop/Deployment/web: its pod is not created yet"

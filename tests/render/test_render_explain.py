@@ -240,7 +240,7 @@ def test_others_that_can_answer_are_listed():
         for name in ("a", "b")
     ]
     text = list(lines(explain(store_of(WEB, *quotas), subject("Deployment/web"), EvaluationOptions()), width=200))
-    assert text[0] == "refused: ns/Deployment/web: 0 of 1 pods exist; quota a is short by 1 of pods"
+    assert text[0] == "refused: ns/Deployment/web: 0 of 1 pod exists; quota a is short by 1 of pods"
     assert any(line.startswith('or      pods "web" is forbidden: exceeded quota: b') for line in text)
     assert [line for line in text if "quota a" in line and "raise" in line]
     assert [line for line in text if "quota b" in line and "raise" in line]

@@ -70,7 +70,8 @@ def _sizing_lines(sizing: Sizing, width: int) -> Iterator[Line]:
     replicas = sizing.replicas
     parts = [f"{ref.full_name}, from {sizing.start}"]
     if replicas is not None:
-        parts.append(f"{replicas.existing} of {replicas.wanted} pods exist")
+        exist = "pod exists" if replicas.wanted == 1 else "pods exist"
+        parts.append(f"{replicas.existing} of {replicas.wanted} {exist}")
         if replicas.surge:
             parts.append(f"{replicas.surge} more during a rolling update")
     elif ref.kind == "Pod" and sizing.start.startswith("the live pod"):

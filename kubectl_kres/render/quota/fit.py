@@ -316,7 +316,7 @@ def _refusal_headline(denied: Denied) -> tuple[str, Tone, str]:
     if have is None:
         missing = "its pod missing" if denied.subject.kind in kinds_of("waits") else f"{pods_of_jobs(denied)} missing"
     elif have.missing_pods:
-        missing = f"{have.missing_pods} of {have.wanted} pods missing"
+        missing = f"{have.missing_pods} of {have.wanted} pod{'s' * (have.wanted != 1)} missing"
     else:
         missing = f"{have.wanted} pod{'s' * (have.wanted != 1)}, no new ones"
     return (

@@ -126,7 +126,9 @@ def _format_finding(finding: Finding, names: Mapping[str, str]) -> str:
         resource, _, holder = value.partition(" of ")
         whose = f" of {holder}" if holder else ""
         ratio = _RATIO.search(finding.text)
-        times = f"{float(ratio[1]):g}x" if ratio else "more than allowed"
+        if ratio is None:
+            return f"{resource} limit{whose} is more than {finding.limit}x its request, which {_object(finding)} allows"
+        times = f"{float(ratio[1]):g}x"
         return f"{resource} limit{whose} is {times} its request, {_object(finding)} allows {finding.limit}x"
     if finding.rule == "validation/request-over-limit" and finding.limit:
         asked = f" {finding.requested}" if finding.requested else ""
@@ -374,8 +376,11 @@ def pod_count_text(pods: Replicas) -> str:
         return f"{pods.newest} of {pods.wanted} updated, {pods.old_pods} {run}"
     if pods.existing > pods.wanted:
         more = pods.existing - pods.wanted
-        return f"all {pods.wanted} pods exist, and {more} more" if pods.wanted else f"{more} pods exist, none is wanted"
-    return f"{pods.existing} of {pods.wanted} pods exist"
+        if not pods.wanted:
+            return f"{more} pod{' exists' if more == 1 else 's exist'}, none is wanted"
+        there = "its pod exists" if pods.wanted == 1 else f"all {pods.wanted} pods exist"
+        return f"{there}, and {more} more"
+    return f"{pods.existing} of {pods.wanted} pod{' exists' if pods.wanted == 1 else 's exist'}"
 
 
 def _format_missing_pods(pods: Replicas | None) -> str:

@@ -64,7 +64,8 @@ def list_read_requests(store: Store, subject: Subject) -> tuple[ReadRequest, ...
 
     Required are the object, the LimitRanges and the quotas; owners, events and classes only add to the answer, except
     where a quota or the pod names a class. There are at most MOST of them, beside one that is not required where the
-    others are, those of systems and, for a pod that waits for a node, the scheduler's.
+    others are, those of systems, for a pod that waits for a node the scheduler's, and for a workload that lacks pods
+    what tells who keeps the objects that a fix would edit.
     """
     namespace = subject.ref.namespace
     for system in systems():

@@ -171,7 +171,8 @@ def _more_room(
 def _in_injector(refusal: sentences.PodRefusal, injection: Injection, message: str) -> Iterator[Remedy]:
     """Yield what to change where something adds to the pod on its way."""
     names = join_words([f"MutatingWebhookConfiguration {name}" for name in injection.webhooks])
-    where = f"where it is added, by {names} as far as seen" if names else "where it is added, mostly by a webhook"
+    added = "they are" if len(injection.containers) > 1 else "it is"
+    where = f"where {added} added, by {names} as far as seen" if names else f"where {added} added, mostly by a webhook"
     containers = f"container{'s' * (len(injection.containers) > 1)} {join_words(injection.containers)}"
     match refusal:
         case sentences.QuotaExceeded() if injection.computed:
