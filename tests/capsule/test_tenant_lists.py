@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from reports.stored import made, store_of
 
+from kubectl_kres.capsule.reports.common.tenancy import cordoned_text
 from kubectl_kres.capsule.reports.explain_tenant import explain_tenant
 from kubectl_kres.capsule.text.tenant import list_text, tenant_lines
 from kubectl_kres.model.kinds import BY_KIND
@@ -17,7 +18,8 @@ from kubectl_kres.render.pod.explain import explanation_lines
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import analysis_of, explain
 from kubectl_kres.reports.namespace.explain_policy import explain_policy
-from kubectl_kres.store.store import Store
+from kubectl_kres.reports.remedies.commands import add_access_flags
+from kubectl_kres.store.store import Origin, Store
 
 _OWNER = {"apiVersion": "capsule.clastix.io/v1beta2", "kind": "Tenant", "name": "bakery", "uid": "u"}
 
@@ -253,3 +255,12 @@ def test_a_pod_that_stands_for_all_has_no_image_to_refuse() -> None:
     found = explain_policy(store, Subject(ObjectRef("Namespace", "ns"), BY_KIND["Namespace"]), EvaluationOptions())
     assert found.pod_without_values is not None
     assert found.pod_without_values.verdict.outcome == "admitted"
+
+
+def test_commands_about_a_tenant_carry_the_access_flags() -> None:
+    """Those of sentences about a file's objects, of the cordon, and of fixes that were tried."""
+    origin = Origin("cluster", flags="--context lab")
+    (text,) = add_access_flags(origin, ["allow x: kubectl patch tenant bakery --type json -p '[]'"])
+    assert text.endswith("-p '[]' --context lab")
+    assert add_access_flags(origin, [text]) == (text,)
+    assert cordoned_text(origin, "bakery").endswith("--context lab")

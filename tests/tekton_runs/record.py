@@ -68,7 +68,8 @@ def built(source: Path) -> Path:
     shutil.copytree(source, folder / "pipeline")
     for path in (folder / "pipeline", *(folder / "pipeline").rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
-    run("go", "build", "-o", str(folder / "controller"), "./cmd/controller", cwd=folder / "pipeline")
+    shutil.rmtree(folder / "pipeline" / "vendor", ignore_errors=True)  # of old versions the list alone is there
+    run("go", "build", "-mod=mod", "-o", str(folder / "controller"), "./cmd/controller", cwd=folder / "pipeline")
     return folder / "controller"
 
 
