@@ -31,6 +31,7 @@ ASKED = {
     "ratio-by-division": ("taskrun/grind", "mill"),
     "override-for-no-task": ("pipelinerun/typo", "mill"),
     "surge-over-quota": ("deploy/weft", "loom"),
+    "cronjob-overlaps": ("cronjob/tick", "s27"),
     "autoscaled-on-full-node": ("deploy/busy", "s01"),
     "corrected-selector": ("sts/db", "s03"),
     "huge-pages-over-node": ("deploy/dpdk", "s09"),

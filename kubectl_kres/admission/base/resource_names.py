@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from kubectl_kres.admission.base.field_errors import FieldError, invalid, not_supported
+from kubectl_kres.errors import QuantityError
+from kubectl_kres.quantity import parse
 
 _NAME = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -41,6 +43,16 @@ POD_LEVEL = ("cpu", "hugepages-", "memory")
 
 def is_huge_page(name: str) -> bool:
     return name.startswith("hugepages-")
+
+
+def huge_page_bytes(name: str) -> int:
+    """Return the size of a huge page, of which amounts are multiples; 1 for other resources, and for no such size."""
+    if not is_huge_page(name):
+        return 1
+    try:
+        return max(1, parse(name.removeprefix("hugepages-")).value())
+    except QuantityError:
+        return 1
 
 
 def is_native(name: str) -> bool:

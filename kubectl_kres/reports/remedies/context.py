@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot
 from kubectl_kres.admission.base.outcome import Finding, Outcome
+from kubectl_kres.admission.base.resource_names import huge_page_bytes
 from kubectl_kres.admission.limitrange import Limits, pod_sums
 from kubectl_kres.admission.pod.aggregate import sum_containers
 from kubectl_kres.provenance.journal import Check, Journal, Set, Source
-from kubectl_kres.quantity import ZERO, Quantity, parse
+from kubectl_kres.quantity import ZERO, Quantity, parse, quantity_of
 
 #: What is counted in bytes.
 _BYTES = frozenset({"memory", "ephemeral-storage", "storage"})
@@ -56,7 +57,8 @@ class BoundsFit(NamedTuple):
 
 
 def bounds_of(journal: Journal, findings: Iterable[Finding], path: str, resource: str) -> LimitBounds:
-    """Return the bounds of all LimitRanges, also those that were met, so that the remedy of one breaks no other.
+    """Return the bounds of all LimitRanges, also those that were met, so that the remedy of one breaks no other;
+    of huge pages in whole pages.
 
     ``path`` is that of a container, or ``pod``.
     """
@@ -78,7 +80,21 @@ def bounds_of(journal: Journal, findings: Iterable[Finding], path: str, resource
         for rule in RULES
     }
     lows, highs, ratios = (entry[rule] for rule in RULES)
-    return LimitBounds(lows[-1] if lows else None, highs[0] if highs else None, ratios[0] if ratios else None)
+    bounds = LimitBounds(lows[-1] if lows else None, highs[0] if highs else None, ratios[0] if ratios else None)
+    return in_whole_pages(bounds, resource)
+
+
+def in_whole_pages(bounds: LimitBounds, resource: str) -> LimitBounds:
+    """Return the bounds with the nearest whole huge pages within them; those of any other resource as they are."""
+    page = huge_page_bytes(resource)
+    if page == 1:
+        return bounds
+    low, high = bounds.low, bounds.high
+    return structs.replace(
+        bounds,
+        low=low and low._replace(quantity=quantity_of(-(-low.quantity.value() // page) * page, "BinarySI")),
+        high=high and high._replace(quantity=quantity_of(high.quantity.value() // page * page, "BinarySI")),
+    )
 
 
 def _amount(bound: LimitBound) -> int:

@@ -22,14 +22,17 @@ from kubectl_kres.quantity import ZERO, parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.owners import controller
-from kubectl_kres.reports.common.remedy import DeleteObject, PassingRoom, Remedy
-from kubectl_kres.reports.remedies.commands import delete_command
+from kubectl_kres.reports.common.remedy import DeleteObject, PassingRoom, Remedy, SetField
+from kubectl_kres.reports.remedies.commands import commands, delete_command
+from kubectl_kres.reports.remedies.keepers import manager_sentence, named_owner
 from kubectl_kres.reports.rollout.wanted_pods import count_admitted_pods
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.wording import join_words
 
 #: It alone counts pods that have ended.
 _COUNT = "count/pods"
+#: Policies of CronJobs that let Jobs run beside each other.
+_OVERLAP = frozenset({"", "Allow"})
 #: So many objects are named, and so many are deleted by one fix.
 _NAMED, _MOST = 3, 20
 #: Owners that are deleted as a whole with their ended pods; others make new ones.
@@ -53,7 +56,7 @@ def find_passing_room(store: Store, subject: Subject, analysis: Analysis) -> Pas
         recounted = list(_find_stale(store, analysis, requests, short, pods, space))
     except Unparsable:
         return PassingRoom()
-    return PassingRoom((*ending, *recounted), tuple(ended))
+    return PassingRoom((*ending, *recounted), (*ended, *_find_overlap(store, subject, analysis)))
 
 
 def _find_ending(
@@ -117,6 +120,23 @@ def _find_ended(
                 proven=True,
             )
             return
+
+
+def _find_overlap(store: Store, subject: Subject, analysis: Analysis) -> Iterator[Remedy]:
+    """Yield that a CronJob whose Jobs run beside each other starts none while one runs; when those end is not known."""
+    owner = analysis.manifest.owner
+    running = owner.status.active if owner is not None and subject.ref.kind == "CronJob" else 0
+    if owner is None or isinstance(running, int) or len(running) <= 1 or owner.spec.concurrency_policy not in _OVERLAP:
+        return
+    edit = SetField(subject.ref, "spec.concurrencyPolicy", "Forbid", owner.spec.concurrency_policy or None)
+    kept = manager_sentence(store, owner.metadata)
+    yield Remedy(
+        f"let no Job start while another one runs (concurrencyPolicy Forbid): {len(running)} of its Jobs run at once, "
+        "and hold their room until they end",
+        (edit,),
+        commands(store.origin, (edit,), {subject.ref: kept} if kept else {}),
+        named_owner(kept, str(subject.ref)),
+    )
 
 
 def _deleted_with(pod: Pod) -> ObjectRef | None:

@@ -12,7 +12,7 @@ from kubectl_kres.admission.pod.aggregate import sum_containers
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.remedies import shape
-from kubectl_kres.reports.remedies.context import LimitBound, LimitBounds, fit
+from kubectl_kres.reports.remedies.context import LimitBound, LimitBounds, fit, in_whole_pages
 from kubectl_kres.reports.remedies.pods import OF_VALUES, findings_of
 
 #: What a container is given where nothing says how much it needs.
@@ -56,11 +56,12 @@ class Resource:
                     lows += [LimitBound(item.min[self.name], limit.source)] if self.name in item.min else []
                     highs += [LimitBound(item.max[self.name], limit.source)] if self.name in item.max else []
                     ratios += [LimitBound(item.ratio[self.name], limit.source)] if item.ratio.get(self.name) else []
-        return LimitBounds(
+        bounds = LimitBounds(
             max(lows, key=_nano, default=None),
             min(highs, key=_nano, default=None),
             min(ratios, key=_nano, default=None),
         )
+        return in_whole_pages(bounds, self.name)
 
     def _container(self, slot: Slot) -> None:
         name, bounds = self.name, self._bounds("Container")

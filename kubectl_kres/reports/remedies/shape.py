@@ -14,6 +14,7 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Draft, Side, Slot
 from kubectl_kres.admission.base.outcome import Finding
+from kubectl_kres.admission.base.resource_names import huge_page_bytes
 from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
 from kubectl_kres.quantity import ZERO, Quantity
 
@@ -95,12 +96,14 @@ UNIT = 10**9
 
 
 def units(resource: str, quantity: Quantity | None = None) -> int:
-    """Return the unit of a computed value: thousandths of cpu, Mi of bytes where there are some, else whole ones."""
+    """Return the unit of a computed value: thousandths of cpu, Mi of bytes where there are some, huge pages, else whole
+    ones.
+    """
     if resource == "cpu":
         return 10**6
     if resource in {"memory", "ephemeral-storage", "storage"} and (quantity is None or quantity.nano >= 2**21 * UNIT):
         return 2**20 * UNIT
-    return UNIT
+    return UNIT * huge_page_bytes(resource)
 
 
 def resource_of(finding: Finding) -> str:

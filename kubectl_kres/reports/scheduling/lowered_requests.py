@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from kubectl_kres.admission.base.draft import Side
+from kubectl_kres.admission.base.resource_names import huge_page_bytes, is_huge_page, may_overcommit
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.scheduling import SchedulingPod
-from kubectl_kres.quantity import Quantity, parse, quantity_of
+from kubectl_kres.quantity import Quantity, quantity_of
 from kubectl_kres.scheduling.requests import is_pod_level, read_amounts, requests_of
 
 _MIB = 1 << 20
-HUGE_PAGES = "hugepages-"
 
 
 def amount(resource: str, number: int) -> Quantity:
@@ -28,25 +28,22 @@ def amount(resource: str, number: int) -> Quantity:
 
 
 def is_bytes(resource: str) -> bool:
-    return resource in {"memory", "ephemeral-storage"} or resource.startswith(HUGE_PAGES)
+    return resource in {"memory", "ephemeral-storage"} or is_huge_page(resource)
 
 
 def round_down(resource: str, number: int) -> int:
     """Return the number rounded down to whole mebibytes, where there is one: nobody writes single bytes; of huge pages
     to whole pages.
     """
-    if resource.startswith(HUGE_PAGES):
-        page = parse(resource.removeprefix(HUGE_PAGES)).value()
+    if is_huge_page(resource):
+        page = huge_page_bytes(resource)
         return number // page * page
     return number // _MIB * _MIB if is_bytes(resource) and number >= _MIB else number
 
 
 def sides_of(resource: str) -> tuple[Side, ...]:
-    """Return where a lower amount is written: of what cannot be overcommitted the limit is the request.
-
-    Source: pkg/apis/core/validation/validation.go validateContainerResourceName, IsOvercommitAllowed.
-    """
-    return ("requests", "limits") if "/" in resource or resource.startswith(HUGE_PAGES) else ("requests",)
+    """Return where a lower amount is written: of what cannot be overcommitted the limit is the request."""
+    return ("requests",) if may_overcommit(resource) else ("requests", "limits")
 
 
 class LoweredValue(NamedTuple):
