@@ -82,6 +82,29 @@ def table_fault(kres: Kres, space: str, plural: str, name: str, single: Raw) -> 
     return f"{word}: {line}" if wrong else ""
 
 
+def calmer_faces(kres: Kres, asked: str, single: Raw) -> list[str]:
+    """What diff and qos say otherwise about an object than its whole answer; ``asked``: how it is named there."""
+    word = single["verdict"]["outcome"].removesuffix("-as-far-as-seen")
+    if not single.get("complete", True):
+        return []
+    refused = word in {"refused", "full", "depends-on-order", "no-answer"}
+    found: list[str] = []
+    compared = kres(f"diff {asked}").out
+    told = next((known for known in ("refused", "partly", "blocked", "a further pod would be refused")
+                 if compared.startswith(f"# {known}")), "")  # fmt: skip
+    expected = {"full": "a further pod would be refused", "depends-on-order": "refused", "admitted": ""}.get(word, word)
+    if told != expected and word != "no-answer":
+        found.append(f"diff: {word} and {told or 'nothing'!r}")
+    [quality] = json.loads(kres(f"qos {asked} -o json").out)["items"]
+    if bool(quality.get("refused")) != refused:
+        found.append(f"qos: {word} and {quality.get('refused')!r}")
+    if "qos" in single and (quality["qos"]["name"], quality["qos"]["reason"]) != (
+        single["qos"]["name"], single["qos"]["reason"],
+    ):  # fmt: skip
+        found.append(f"qos: {single['qos']} and {quality['qos']}")
+    return found
+
+
 def written(objects: Collection[Raw], key: Key) -> Raw:
     """The object as its author wrote it: without status, and with nothing that the server adds to its metadata."""
     stored = next(it for it in objects if (it["kind"], it["metadata"]["name"]) == key)

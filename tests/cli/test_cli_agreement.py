@@ -58,6 +58,7 @@ def _ask_everywhere(kres: Kres, api: Api, seed: int, tmp: str) -> list[str]:
             found += faces.differences(f"{seed} {kind} {face}", single, other)
         if fault := faces.table_fault(kres, SPACE, plural, name, single):
             found.append(f"{seed} {kind} table: {fault}")
+        found += [f"{seed} {kind} {it}" for it in faces.calmer_faces(kres, f"{plural}/{name} -n {SPACE}", single)]
         word = single["verdict"]["outcome"]
         negative = word.startswith(("refused", "partly", "blocked", "depends"))
         for face, row in rows.items():
