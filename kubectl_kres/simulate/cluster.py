@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import Raw, mapping
+from kubectl_kres.model.objects import Raw, items, mapping, text
 from kubectl_kres.model.pod import AddedContainers
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.simulate import change
@@ -216,13 +216,12 @@ class ClusterChange:
             if self.find_added is None or found is None or key in tables.seen:
                 continue
             template = found[1]
-            groups = {group: mapping(template, "spec").get(group) or () for group in ("containers", "initContainers")}
-            own_names = {str(item.get("name")) for group in groups.values() for item in group}
-            added: dict[str, list[Raw]] = {group: [] for group in groups}
+            spec, added = mapping(template, "spec"), dict[str, list[Raw]](containers=[], initContainers=[])
+            own_names = {text(item, "name") for group in added for item in items(spec, group)}
             for group, container in self.find_added(space, mapping(mapping(template, "metadata"), "labels")):
                 if container.name not in own_names:
                     added[group].append(msgspec.to_builtins(container, enc_hook=str))
-            if names := sorted(str(item["name"]) for items in added.values() for item in items):
+            if names := sorted(str(item["name"]) for group in added.values() for item in group):
                 tables.expect(key, [added])
                 tables.seen[key] = ", ".join(names)
 

@@ -130,7 +130,10 @@ def with_workload_warnings(subject: Subject, options: EvaluationOptions, analysi
     if subject.ref.kind not in WORKLOADS or any(outcome.code == 400 for outcome in analysis.outcomes):
         return analysis
     from kubectl_kres.admission.request.create import workload_warnings
+    from kubectl_kres.admission.request.policy_answer import undecodable
 
+    if undecodable(subject.raw or {}) is not None:
+        return analysis
     try:
         own = workload_warnings(subject.raw or {}, options.server)
     except Unparsable:

@@ -12,10 +12,10 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from kubectl_kres.model.admission_objects import WEBHOOKS, Webhook
+from kubectl_kres.model.admission_objects import WEBHOOKS
 from kubectl_kres.model.pod import AddedContainers, Pod
 from kubectl_kres.model.workload import ControllerRevision, Workload, template_of
-from kubectl_kres.reports.pod.injecting_webhooks import TELLING, injecting_webhooks, selects
+from kubectl_kres.reports.pod.injecting_webhooks import TELLING, InjectingWebhook, injecting_webhooks
 from kubectl_kres.reports.pod.manifest_source import find_maker
 from kubectl_kres.store.store import Store
 
@@ -50,12 +50,12 @@ def find_added(store: Store) -> Callable[[str, Mapping[str, str]], AddedContaine
     return lambda namespace, labels: injected_containers(store, namespace, labels).added
 
 
-def _find(store: Store, namespace: str, hooks: Iterable[Webhook]) -> InjectedContainers:
+def _find(store: Store, namespace: str, hooks: Iterable[InjectingWebhook]) -> InjectedContainers:
     asked = (
         pod
         for pod in store.all("Pod", namespace)
         if isinstance(pod, Pod)
-        and any(selects(hook.object_selector, pod.metadata.labels or {}) for hook in hooks)
+        and any(hook.is_asked_about(pod.metadata.labels) for hook in hooks)
         and find_maker(store, pod) is not None
     )
     newest = nlargest(_MOST, asked, key=lambda pod: pod.metadata.creation_timestamp or "")
