@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubectl_kres.provenance.catalogued_rule import SUPPOSED, Advice, CataloguedRule
+from kubectl_kres.provenance.catalogued_rule import SUPPOSED, CataloguedRule, CodeAdvice
 
 _POOL = "capsule internal/controllers/resourcepools/pool_controller.go"
 _CLAIM = "capsule internal/controllers/resourcepools/claim_controller.go"
@@ -155,8 +155,8 @@ RULES: Mapping[str, CataloguedRule] = {
 }
 
 #: What to do about its refusals where the edit depends on the object, by the beginning of their codes.
-ADVICE: Mapping[str, Advice] = {
-    "capsule/": Advice(
+ADVICE: Mapping[str, CodeAdvice] = {
+    "capsule/": CodeAdvice(
         "use what the Tenant allows, as the message names it, or have its owner allow more", "policy-refuses"
     )
 }

@@ -19,7 +19,7 @@ class CataloguedRule(Struct, frozen=True):
     refuses: bool = True
 
 
-class Advice(Struct, frozen=True):
+class CodeAdvice(Struct, frozen=True):
     """What to do about refusals by some rules, in a clause, and the name of the runbook; empty: there is none."""
 
     text: str

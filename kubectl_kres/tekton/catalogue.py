@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubectl_kres.provenance.catalogued_rule import Advice, CataloguedRule
+from kubectl_kres.provenance.catalogued_rule import CataloguedRule, CodeAdvice
 
 _VALIDATION = "pkg/apis/core/validation/validation.go"
 _QUOTA = "apiserver/pkg/admission/plugin/resourcequota/controller.go"
@@ -189,6 +189,6 @@ RULES: Mapping[str, CataloguedRule] = {
 }
 
 #: What to do about its refusals where the edit depends on the object, by the beginning of their codes.
-ADVICE: Mapping[str, Advice] = {
-    "tekton/": Advice("correct the field that the message names, then start a new run", "taskrun-waits")
+ADVICE: Mapping[str, CodeAdvice] = {
+    "tekton/": CodeAdvice("correct the field that the message names, then start a new run", "taskrun-waits")
 }
