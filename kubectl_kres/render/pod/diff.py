@@ -110,7 +110,11 @@ def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
     name = f"v1.Pod.{ref.namespace}.{ref.name}" if ref.kind == "Pod" else f"{ref.kind}.{ref.namespace}.{ref.name}"
     verdict = difference.verdict
     if verdict.allowed is not True or is_negative(verdict):
-        yield [("bad", f"# {_format_refusal(difference)}: {ref.full_name}: {_format_cause(verdict)}")]
+        head = f"{_format_refusal(difference)}: {ref.full_name}: {_format_cause(verdict)}"
+        # The server's own words stay on one line.
+        shown = wrap_text(head, width, first="# ", rest="#   ") if verdict.allowed is True else [f"# {head}"]
+        for line in shown:
+            yield [("bad", line)]
         for index, remedy in enumerate(difference.fixes):
             for line in wrap_text(remedy.text, width, first="# or: " if index else "# fix: ", rest="#   "):
                 yield [("bad", line)]
