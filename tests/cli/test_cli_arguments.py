@@ -94,13 +94,23 @@ def test_sentences_of_a_command(kres: Kres, api, text: str, message: str):
             "explain pods a",
             "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well",
         ),
-        ("qos pods/a", "resource/name arguments cannot be provided when a path is specified"),
+        (
+            "qos pods a",
+            "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well",
+        ),
         ("diff --field-selector a=b", "--field-selector does not go with -f"),
         ("diff -n a -n b", "-f takes one namespace, not several"),
     ],
 )
 def test_words_beside_files(kres: Kres, file, text: str, message: str):
     assert kres(f"{text} --offline -f {file(pod('web'))}") == (2, "", f"error: {message}\n")
+
+
+@pytest.mark.parametrize("command", ["explain", "diff", "qos"])
+def test_an_object_beside_files_is_one_that_is_there(kres: Kres, file, command: str):
+    """It is asked about as the files change it, which needs the cluster that has it."""
+    text = "a Pod of a file does not exist yet, and --offline reads nothing else"
+    assert kres(f"{command} pods/a --offline -f {file(pod('web'))}") == (3, "", f"error: {text}\n")
 
 
 def test_an_empty_name(kres: Kres, api):

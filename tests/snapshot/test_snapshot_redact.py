@@ -145,7 +145,7 @@ RAW = {
         "spec": {
             "template": TEMPLATE,
             "volumeClaimTemplates": [
-                {"metadata": metadata("v"), "spec": {"volumeName": CANARY, "dataSource": {"name": CANARY}}}
+                {"metadata": metadata("v"), "spec": {"volumeName": "kept-volume", "dataSource": {"name": CANARY}}}
             ],
         },
     },
@@ -259,6 +259,8 @@ def test_no_canary_leaves_the_cluster(tmp_path):
         "kept-flag",
         "kept-scheduler",
         "kept-selector",
+        # Whether a Tenant lets a claim name it.
+        "kept-volume",
     ):
         assert kept.encode() in data, kept
     assert CANARY.encode() not in data
