@@ -94,7 +94,7 @@ def test_what_is_followed_and_was_read_is_not_remarked() -> None:
 
 
 def test_the_page_has_the_table() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "capsule.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "capsule-versions.md").read_text()
     rows = re.findall(r"^\| ([0-9.]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", page, re.MULTILINE)
     assert rows == [
         (

@@ -83,6 +83,6 @@ def test_pages_link_to_files_that_exist():
 
 def test_all_files_of_examples_on_tekton_are_shown():
     files = [path.relative_to(ROOT) for path in (ROOT / "docs" / "examples" / "tekton").iterdir()]
-    text = (ROOT / "docs" / "tekton.md").read_text()
+    text = (ROOT / "docs" / "tekton-examples.md").read_text()
     assert len(files) == 5
     assert [str(file) for file in files if str(file) not in text] == []
