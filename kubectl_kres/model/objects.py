@@ -466,10 +466,26 @@ class StorageClass(Base, frozen=True):
     api_version: str = "storage.k8s.io/v1"
 
 
+#: Conditions of a namespace that does not go by itself, what is to be mended first.
+_HOLDING = (
+    "NamespaceDeletionDiscoveryFailure",
+    "NamespaceDeletionGroupVersionParsingFailure",
+    "NamespaceDeletionContentFailure",
+    "NamespaceFinalizersRemaining",
+)
+
+
 class NamespaceStatus(Base, frozen=True):
-    """Active, or Terminating."""
+    """Active, or Terminating; then ``conditions`` say what holds it. Source: pkg/controller/namespace/deletion."""
 
     phase: str = ""
+    conditions: tuple[Condition, ...] | None = None
+
+    @property
+    def held(self) -> str:
+        """What keeps the namespace from going, in its controller's words; empty: nothing is known to."""
+        said = {item.type: item.message for item in self.conditions or () if item.status == "True"}
+        return next((said[name] for name in _HOLDING if said.get(name)), "")
 
 
 class Namespace(Base, frozen=True):

@@ -78,6 +78,17 @@ def test_a_namespace_that_is_being_deleted(kind: str):
     assert advised(found) == ("wait until namespace ns is gone and create it again, or name another one",)
 
 
+def test_a_namespace_that_a_finalizer_holds_is_not_waited_for():
+    text = "Some content in the namespace has finalizers remaining: keeper.example.org/hold in 1 resource instances"
+    holding = {"type": "NamespaceFinalizersRemaining", "status": "True", "message": text}
+    remaining = {"type": "NamespaceContentRemaining", "status": "True", "message": "configmaps. has 1 instances"}
+    passed = {"type": "NamespaceDeletionDiscoveryFailure", "status": "False", "message": "discovered"}
+    ending = {**PLACE, "status": {"phase": "Terminating", "conditions": [passed, remaining, holding]}}
+    found = explain(store_of(ending, limits("l")), subject("Pod/a", POD, "a.yaml"), EvaluationOptions())
+    (advice,) = advised(found)
+    assert advice == f"mend what holds namespace ns, which does not go by itself ({text}), or name another one"
+
+
 def test_an_object_that_exists_is_said():
     found = explain(store_of(PLACE, POD), subject("Pod/a", POD, "a.yaml"), EvaluationOptions())
     said = 'Pod/a exists: creating it is answered with 409 pods "a" already exists; '

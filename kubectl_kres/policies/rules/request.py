@@ -7,11 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import Struct, convert, structs
 
 from kubectl_kres.admission.base.outcome import Finding, Refusal, StatusCause
 from kubectl_kres.admission.base.resource_names import given_name
 from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.objects import NamespaceStatus
 from kubectl_kres.policies.rules.objects import EQUIVALENT
 from kubectl_kres.provenance.journal import Source
 
@@ -157,13 +158,14 @@ def _mismatch(request: Request) -> Refusal | None:
 
 
 def _terminating(request: Request, namespace: Mapping[str, Any]) -> Refusal | None:
-    phase = (namespace.get("status") or {}).get("phase")
-    if request.operation != "CREATE" or phase != "Terminating":
+    status = convert(namespace.get("status") or {}, NamespaceStatus)
+    if request.operation != "CREATE" or status.phase != "Terminating":
         return None
     name = request.namespace
     text = f"unable to create new content in namespace {name} because it is being terminated"
     cause = StatusCause("metadata.namespace", "NamespaceTerminating", f"namespace {name} is being terminated")
-    finding = Finding(text, "namespace/terminating", observed=name, source=Source("Namespace", name))
+    source = Source("Namespace", name)
+    finding = Finding(text, "namespace/terminating", observed=name, expected=status.held, source=source)
     message = f'{request.qualified_name} "{request.name}" is forbidden: {text}'
     return Refusal(403, "Forbidden", message, (finding,), (cause,))
 

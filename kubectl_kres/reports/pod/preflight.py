@@ -55,7 +55,7 @@ def _terminating_refusal(store: Store, ref: ObjectRef, resource: str) -> Refusal
     if namespace.status.phase != "Terminating" and not namespace.metadata.deletion_timestamp:
         return None
     text = f"unable to create new content in namespace {space} because it is being terminated"
-    finding = Finding(text, "namespace/terminating", observed=space)
+    finding = Finding(text, "namespace/terminating", observed=space, expected=namespace.status.held)
     refusal = forbidden_object(resource, ref.name, (finding,))
     cause = StatusCause("metadata.namespace", "NamespaceTerminating", f"namespace {space} is being terminated")
     return structs.replace(refusal, causes=(cause,))

@@ -380,7 +380,11 @@ def _no_namespace(case: RemedyContext) -> Iterator[str]:
 
 
 def _terminating_remedies(case: RemedyContext) -> Iterator[str]:
-    yield f"wait until namespace {case.finding.observed} is gone and create it again, or name another one"
+    name, held = case.finding.observed, case.finding.expected.rstrip(".")
+    if held:
+        yield f"mend what holds namespace {name}, which does not go by itself ({held}), or name another one"
+        return
+    yield f"wait until namespace {name} is gone and create it again, or name another one"
 
 
 def _no_kind(case: RemedyContext) -> Iterator[str]:
