@@ -13,7 +13,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pod.explain import explanation_lines
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, Subject
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.overview import AreaInput
+from kubectl_kres.reports.overview import AreaInput, overview
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
 from kubectl_kres.tekton.reports.overview import AREAS
@@ -276,3 +276,33 @@ def test_a_run_whose_task_could_not_be_fetched_says_why() -> None:
     item["spec"] = {"taskRef": {"resolver": "git"}}
     with pytest.raises(ClusterError, match="git clone error: authentication required"):
         asked(store_of(item))
+
+
+def test_a_pipeline_run_that_waits_for_its_claim_is_among_the_worst() -> None:
+    """Nothing of it runs, though its condition is that of a run under way."""
+    message = (
+        'Waiting for PVC creation to succeed: persistentvolumeclaims "pvc-9" is forbidden: exceeded quota: disk, '
+        "requested: requests.storage=5Gi, used: requests.storage=20Gi, limited: requests.storage=20Gi"
+    )
+    waits = {"type": "Succeeded", "status": "Unknown", "reason": "PipelineRunPending", "message": message}
+    claim = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "5Gi"}}}}
+    pipeline_run = {
+        **run("fresh", {"conditions": [waits], "startTime": NOW}),
+        "kind": "PipelineRun",
+        "spec": {
+            "pipelineSpec": {
+                "tasks": [{"name": "build", "taskSpec": {"steps": [_STEP]}}],
+                "workspaces": [{"name": "w"}],
+            },
+            "workspaces": [{"name": "w", "volumeClaimTemplate": claim}],
+        },
+    }
+    hard, used = {"requests.storage": "20Gi"}, {"requests.storage": "20Gi"}
+    full = made("ResourceQuota", "disk", spec={"hard": hard}, status={"hard": hard, "used": used})
+    found = overview(store_of(pipeline_run, full), "ns", EvaluationOptions(now=NOW), ())
+    first = found.problems[0]
+    assert (first.subject.name, first.run_state and first.run_state.reason) == ("fresh", "Quota")
+    assert first.fixes[0].text == "raise requests.storage of quota disk to 25Gi"
+    held = {**pipeline_run, "spec": {**pipeline_run["spec"], "status": "PipelineRunPending"}}
+    found = overview(store_of(held, full), "ns", EvaluationOptions(now=NOW), ())
+    assert found.problems[0].run_state is None or found.problems[0].run_state.reason != "Quota"

@@ -68,12 +68,13 @@ def _failed_by_itself(run: TaskRun) -> bool:
 
 def _pipelineruns(context: overview.AreaInput) -> overview.AreaWithRemedies:
     """Return the area of PipelineRuns; their problems are reported by their TaskRuns, but for a timeout in the queue,
-    which ends these as cancelled.
+    which ends these as cancelled, and for a claim without which there are none.
     """
     pipeline_runs: list[PipelineRun] = list(context.store.all("PipelineRun", context.namespace or None))
     queued = [run for run in pipeline_runs if _timed_out_in_queue(context, run)]
     queued.sort(key=lambda run: run.metadata.creation_timestamp or "", reverse=True)
-    problems = tuple(_run("pipelineruns", run) for run in queued[: overview.MOST])
+    waiting = [run for run in pipeline_runs if run_status(run) == "waiting"]
+    problems = tuple(_run("pipelineruns", run) for run in (*queued[: overview.MOST], *waiting[: overview.MOST]))
     parts = _run_parts(pipeline_runs, blamed=bool(queued))
     return overview.AreaWithRemedies(
         overview.OverviewArea("pipelineruns", "PipelineRun", len(pipeline_runs), parts, problems=problems),
@@ -98,8 +99,10 @@ def _remedies(context: overview.AreaInput, problem: overview.Problem) -> tuple[R
     """Return what the page of a run that has ended says first, so that the next one does not end the same way; of one
     that Tekton has not looked at, what it will refuse.
     """
-    unseen = problem.run_state is not None and problem.run_state.reason == "NotCreated"
-    if problem.state != "failed" and not unseen:
+    reason = problem.run_state.reason if problem.run_state is not None else ""
+    # A TaskRun that waits is among what is refused, with its fixes.
+    waits = problem.subject.kind == "PipelineRun" and (reason == "Quota" or problem.state == "waiting")
+    if problem.state != "failed" and reason != "NotCreated" and not waits:
         return ()
     subject = Subject(problem.subject, BY_KIND[problem.subject.kind])
     try:
@@ -124,7 +127,7 @@ def _run_parts(value: Sequence[TaskRun | PipelineRun], *, blamed: bool = False) 
 def _run(area: str, run: TaskRun | PipelineRun) -> overview.Problem:
     condition, state = condition_of(run), run_status(run)
     reason, since = (condition.reason, condition.last_transition_time or "") if condition is not None else ("", "")
-    if condition is not None and condition.message and state == "failed":
+    if condition is not None and condition.message and (state == "failed" or run.kind == "PipelineRun"):
         text = " ".join(condition.message.split())
         reason = f"{reason}: {text if len(text) <= _MOST_TEXT else f'{text[:_MOST_TEXT]}…'}"
     ref = ObjectRef(run.kind, run.metadata.name, run.metadata.namespace)

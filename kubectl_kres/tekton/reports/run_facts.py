@@ -135,6 +135,18 @@ def spec_status_hold(run: TaskRun | PipelineRun) -> str:
     return value if run.spec.status == value else ""
 
 
+def waits_for_quota(run: TaskRun | PipelineRun) -> bool:
+    """Return whether a quota refuses the pod of a run, or a claim that a PipelineRun is to get first.
+
+    Source: reconciler/pipelinerun/pipelinerun.go, MarkRunning with ReasonPending where a claim is tried again.
+    """
+    condition = condition_of(run)
+    if condition is None or condition.status in {"True", "False"}:
+        return False
+    held = run.spec.status == HELD_PIPELINE_RUN
+    return condition.reason == REASON or (condition.reason == HELD_PIPELINE_RUN and not held)
+
+
 def run_status(run: TaskRun | PipelineRun) -> str:
     """Return the state of a run in a word: waiting is for a quota."""
     condition = condition_of(run)
@@ -144,7 +156,7 @@ def run_status(run: TaskRun | PipelineRun) -> str:
         return "succeeded"
     if condition.status == "False":
         return "cancelled" if "Cancelled" in condition.reason else "failed"
-    return "waiting" if condition.reason == REASON else "pending" if condition.reason == "Pending" else "running"
+    return "waiting" if waits_for_quota(run) else "pending" if condition.reason == "Pending" else "running"
 
 
 class TaskProgress(Struct, frozen=True):

@@ -17,8 +17,7 @@ from kubectl_kres.reports.run_state.next_steps import with_next_step
 from kubectl_kres.reports.run_state.scheduling import kueue_queue, named_object
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
-from kubectl_kres.tekton.reports.run_facts import condition_of
-from kubectl_kres.tekton.rules.controller.quota_retry import REASON
+from kubectl_kres.tekton.reports.run_facts import condition_of, waits_for_quota
 
 #: Reasons of a run whose images cannot be pulled. Source: tekton pkg/apis/pipeline/v1/taskrun_types.go.
 _IMAGE = frozenset({"TaskRunImagePullFailed", "ImagePullBackOff"})
@@ -48,7 +47,7 @@ def _run_state(store: Store, run: TaskRun | PipelineRun, now: str) -> RunState:
         if is_new(created_at, now):
             return RunState("starting", since=created_at)
         return RunState("waits", "NotCreated", created_at, detail="Tekton's controller has not looked at it")
-    if condition.reason == REASON:
+    if waits_for_quota(run):
         return RunState("waits", "Quota", since, message=condition.message, next="see its fix: kubectl kres explain")
     if isinstance(run, PipelineRun):
         return _state_of_tasks(store, run, now)
