@@ -328,3 +328,13 @@ def test_a_policy_about_claims_is_asked_about_those_of_workspaces(kres: Kres, ci
     _policed(ci, "persistentvolumeclaims", "object.spec.resources.requests['storage'] != '2Gi'")
     for text in ("explain taskrun/r", "explain pr/p"):
         assert DENIED in " ".join(kres(f"{text} -o json").out.split()), text
+
+
+def test_runs_that_have_ended_are_counted_as_ended(kres: Kres, ci: Api):
+    """What a new one would be refused for refuses none of them."""
+    ended = pipeline_run("done")
+    ended["status"] = {"conditions": [{"type": "Succeeded", "status": "True", "reason": "Succeeded"}]}
+    ended["spec"] = {"pipelineRef": {"name": "gone"}}
+    ci.objects.append(ended)
+    out = kres("explain pipelineruns").out
+    assert out.endswith("\n2 objects: 1 admitted, 1 ended\n")

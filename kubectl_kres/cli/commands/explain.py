@@ -333,7 +333,10 @@ class ExplainPage(Page):
             if verdict is None:
                 yield answer
                 continue
-            note = _note_of_line(batch.cache, subject, verdict_word(verdict)[0], stuck=is_negative(verdict))
+            # Of a run that has ended nothing is refused any more.
+            ended = answer.row is not None and answer.row.outcome == "ended"
+            word = "ended" if ended else verdict_word(verdict)[0]
+            note = _note_of_line(batch.cache, subject, word, stuck=is_negative(verdict) and not ended)
             yield answer._replace(note=note)
 
     def _row(self, subject: Subject, report: Any, row: Callable[[], object_list.Row], note: _Note) -> ObjectAnswer:

@@ -37,7 +37,7 @@ from kubectl_kres.reports.pod.verdict import MEANINGS
 
 #: What objects come to, as the last line of a list counts them.
 _NOTHING = Note(nothing=True)
-_COUNTED = (*MEANINGS, "ok", "over", "conflict", "limits nothing")
+_COUNTED = (*MEANINGS, "ended", "ok", "over", "conflict", "limits nothing")
 
 #: Widest name in a sum; the title of its table has it in full.
 _NAME = 32
