@@ -269,7 +269,7 @@ def test_commands_are_one_process_each_without_a_shell():
         ({"labels": {"argocd.argoproj.io/instance": "shop"}}, "Argo CD owns ResourceQuota/q: edit its source"),
         (
             {"managedFields": [{"manager": "kustomize-controller"}]},
-            "Flux owns ResourceQuota/q (kustomize-controller): edit its source",
+            "Flux owns ResourceQuota/q: edit its source",
         ),
         (owned_by("Team", "a"), "Team/a owns ResourceQuota/q: change that instead"),
     ],

@@ -86,7 +86,7 @@ def test_a_namespace_that_a_finalizer_holds_is_not_waited_for():
     ending = {**PLACE, "status": {"phase": "Terminating", "conditions": [passed, remaining, holding]}}
     found = explain(store_of(ending, limits("l")), subject("Pod/a", POD, "a.yaml"), EvaluationOptions())
     (advice,) = advised(found)
-    assert advice == f"mend what holds namespace ns, which does not go by itself ({text}), or name another one"
+    assert advice == f"clear what holds namespace ns, which does not go by itself ({text}), or name another one"
 
 
 def test_an_object_that_exists_is_said():

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.render.text.line import LABEL, Line, command_lines, labelled_lines, tone_lines, wrap_text
+from kubectl_kres.render.text.line import LABEL, Line, command_lines, labelled_lines, size, tone_lines, wrap_text
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.remedies.keepers import undone_text
+from kubectl_kres.wording import join_words
 
 #: Where a controller was refused before, its next pods take a while.
 BACK_OFF = "controllers retry with back-off; new pods can take minutes"
 _INDENT = " " * LABEL
 _STAYS = "nothing was seen that would undo it"
+#: Cells of a reason that may stand on the line of its fix.
+_FEW_WORDS = 40
 #: What the command answers that comes next.
 _WHO = "who uses the quota"
 
@@ -27,11 +30,12 @@ def remedy_lines(
         yield from labelled_lines("fix", note, width)
     elif note:
         yield from tone_lines("quiet" if not remedies else "", wrap_text(note, width))
-    told = [remedy.stays for remedy in remedies if remedy.stays is not None]
-    all_stay = all(stays.state == "stays" for stays in told) and any(remedy.commands for remedy in remedies if told)
     for number, remedy in enumerate(remedies, 1):
-        yield from labelled_lines(f"fix {number}" if len(remedies) > 1 else "fix", remedy.text, width)
-        if reason := _no_command_text(remedy):
+        text, reason = remedy.text, _no_command_text(remedy)
+        if reason and _fits_behind(text, reason, width):
+            text, reason = f"{text}; {reason}", ""
+        yield from labelled_lines(f"fix {number}" if len(remedies) > 1 else "fix", text, width)
+        if reason:
             yield from tone_lines("quiet", wrap_text(reason, width, first=_INDENT, rest=_INDENT))
         if remedy.remaining_refusal and (remedy.contested or not remedy.by_hand):
             what = remedy.remaining_refusal if remedy.contested else f"then still refused: {remedy.remaining_refusal}"
@@ -39,10 +43,10 @@ def remedy_lines(
         if commands:
             for command in remedy.commands:
                 yield [("", _INDENT), ("command", command)]
-        if not all_stay and (text := _permanence_text(remedy)):
-            yield from tone_lines("quiet", wrap_text(text, width, first=_INDENT, rest=_INDENT))
-    if all_stay:
-        yield from labelled_lines("stays", _STAYS, width)
+        if undone := _undone_command_text(remedy):
+            yield from tone_lines("quiet", wrap_text(undone, width, first=_INDENT, rest=_INDENT))
+    if lasting := _lasting_text(remedies):
+        yield from labelled_lines("stays", lasting, width)
     questions = dict.fromkeys(remedy.owners for remedy in remedies if remedy.owners)
     if questions and commands:
         yield from command_lines("next", _WHO, questions, width)
@@ -54,11 +58,33 @@ def _no_command_text(remedy: Remedy) -> str:
     return "; ".join(filter(None, (remedy.no_command_reason, undone if remedy.no_command_reason else "")))
 
 
-def _permanence_text(remedy: Remedy) -> str:
-    """Return what becomes of a fix that is a command alone; empty where it is not known to edit anything."""
+def _fits_behind(text: str, reason: str, width: int) -> bool:
+    """Return whether the last line of a fix has room for a few words on why there is no command."""
+    lines = [sum(1 for _ in wrap_text(part, width - LABEL)) for part in (text, f"{text}; {reason}")]
+    return size(reason) <= _FEW_WORDS and lines[0] == lines[1]
+
+
+def _undone_command_text(remedy: Remedy) -> str:
+    """Return who undoes, or may undo, a fix that is a command alone; empty for one that stays or edits nothing."""
     if remedy.stays is None or not remedy.commands or remedy.no_command_reason:
         return ""
-    return f"stays: {_STAYS}" if remedy.stays.state == "stays" else undone_text(remedy.stays)
+    return undone_text(remedy.stays)
+
+
+def _lasting_text(remedies: Sequence[Remedy]) -> str:
+    """Return which fixes stay; empty: none that has a command does."""
+    told = [number for number, remedy in enumerate(remedies, 1) if remedy.stays is not None]
+    lasting = [
+        number
+        for number, remedy in enumerate(remedies, 1)
+        if remedy.stays is not None and remedy.stays.state == "stays"
+    ]
+    if not any(remedies[number - 1].commands for number in lasting):
+        return ""
+    if lasting == told:
+        return _STAYS
+    which = join_words([f"fix {number}" for number in lasting])
+    return f"{which}: nothing was seen that would undo {'it' if len(lasting) == 1 else 'them'}"
 
 
 def first_fix_lines(remedies: Sequence[Remedy], width: int, note: str = "", *, calm: bool = False) -> Iterator[Line]:

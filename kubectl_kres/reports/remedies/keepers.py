@@ -90,7 +90,7 @@ def _managing_keeper(metadata: Metadata) -> Keeper | None:
         if name := manager_of(entry.manager):
             when: When = "next-release" if name == "Helm" else "next-apply" if name in _BY_HAND else ""
             known = Permanence("undone", name, when) if when else Permanence("unknown", name, reason="unnamed")
-            return Keeper(f"{name} owns it ({entry.manager}): edit its source", known)
+            return Keeper(f"{name} owns it: edit its source", known)
     return None
 
 
@@ -128,7 +128,7 @@ def undone_text(permanence: Permanence) -> str:
     if permanence.state == "stays":
         return ""
     why = _REASONS.get(permanence.reason, "").format(by=permanence.by)
-    return f"whether a patch stays is not known{f' ({why})' if why else ''}"
+    return f"a patch may be undone{f' ({why})' if why else ''}"
 
 
 def with_permanence(store: Store, subject: Subject, remedies: Sequence[Remedy]) -> tuple[Remedy, ...]:

@@ -382,7 +382,7 @@ def _no_namespace(case: RemedyContext) -> Iterator[str]:
 def _terminating_remedies(case: RemedyContext) -> Iterator[str]:
     name, held = case.finding.observed, case.finding.expected.rstrip(".")
     if held:
-        yield f"mend what holds namespace {name}, which does not go by itself ({held}), or name another one"
+        yield f"clear what holds namespace {name}, which does not go by itself ({held}), or name another one"
         return
     yield f"wait until namespace {name} is gone and create it again, or name another one"
 

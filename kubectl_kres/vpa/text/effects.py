@@ -119,11 +119,15 @@ def bounded_sentence(what: str, steps: list[Set]) -> str:
     vpa_steps = [step for step in steps if step.rule.startswith("vpa/")]
     if not vpa_steps or not any(step.rule in BOUNDED for step in vpa_steps):
         return ""
-    parts = []
+    parts, recommends = [], None
     for step in vpa_steps:
         if step.rule in BOUNDED:
-            by = f" by {step.source}" if step.source is not None and step.rule != "vpa/container-limit" else ""
+            by = ""
+            if step.source is not None and step.rule != "vpa/container-limit":
+                own = step.source.ref == recommends
+                by = f" by its {step.source.field}" if own else f" by {step.source}"
             parts.append(f"{BOUNDED[step.rule]} to {step.after}{by}")
         elif step.source is not None:
+            recommends = step.source.ref
             parts.append(f"{step.source.ref} recommends {step.after}")
     return f"{what}: {', '.join(parts)}"
