@@ -17,7 +17,7 @@ from kubectl_kres.tui.screens.browse import Browse
 
 pytestmark = pytest.mark.one_in(2)
 
-WIDTHS = (50, 60, 80, 100, 120, 140, 180, 220)
+WIDTHS = (50, 60, 80, 100, 120, 140, 180, 220, 240)
 
 
 @pytest.mark.thorough

@@ -139,12 +139,13 @@ def laid_out(
             shown = sorted([*shown, index])
     widths = {index: liked[index] for index in shown}
     while (over := _sum_widths(widths) - room) > 0:
-        loose = {
-            index: width for index, width in widths.items() if width > _minimum_width(columns[index], liked[index])
-        }
+        # Where nothing else is left to go, texts give up all but what is needed to know them again.
+        scarce = all(columns[index].vital for index in widths)
+        least = {index: _minimum_width(columns[index], liked[index], scarce=scarce) for index in widths}
+        loose = {index: width for index, width in widths.items() if width > least[index]}
         if loose:
             index = max(loose, key=lambda number: loose[number])
-            widths[index] -= min(over, max(1, (widths[index] - _minimum_width(columns[index], liked[index])) // 4))
+            widths[index] -= min(over, max(1, (widths[index] - least[index]) // 4))
         elif len(widths) > 1:
             gone = max(widths, key=lambda number: (_worth(columns[number], by), number))
             # Those that stay begin anew: what was taken from them for it is theirs again.
@@ -161,9 +162,10 @@ def _worth(column: Column, by: str) -> int:
     return 0 if column.vital else 1 if column.id == by else 2
 
 
-def _minimum_width(column: Column, liked: int) -> int:
+def _minimum_width(column: Column, liked: int, *, scarce: bool) -> int:
     """Return how narrow a column may get: figures not at all."""
-    return liked if column.width or column.right else max(cell_len(column.head), min(liked, column.least))
+    fewest = _READABLE if scarce else column.least
+    return liked if column.width or column.right else max(cell_len(column.head), min(liked, fewest))
 
 
 def _sum_widths(widths: dict[int, int]) -> int:
