@@ -62,8 +62,11 @@ def test_enough(demo: Any, kubectl: Any, tmp_path: Any):
 
 
 KUEUE = {kind.plural for kind in BY_KIND.values() if kind.group == "kueue.x-k8s.io"}
+#: What Argo CD and Flux apply objects by, which this server does not serve.
+GITOPS = {"applications", "kustomizations", "helmreleases"}
 #: What is read only for objects that the demo does not have, or by flags that are not tried here.
 UNUSED = {
+    *GITOPS,
     "runtimeclasses",
     "storageclasses",
     "stepactions",
@@ -328,9 +331,10 @@ def test_each_rule_is_missed(demo: Any, monkeypatch: Any, tmp_path: Any, request
     said = answered("version", "--rbac")[1]
     parted = [(role, rule) for role in yaml.safe_load_all(said) for rule in role["rules"]]
     # This server has no vertical autoscaler: test_vpa_plane.py misses the rules about it. Nor is it OpenShift's, nor
-    # has it Kueue, and no pod of the demo claims devices by a template.
+    # has it Kueue, Argo CD or Flux, and no pod of the demo claims devices by a template.
     elsewhere = {
         *KUEUE,
+        *GITOPS,
         "verticalpodautoscalers",
         "poddisruptionbudgets",
         "clusterresourcequotas",

@@ -60,12 +60,16 @@ _WORTH = (
 
 
 def list_read_requests(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
+    """Return the reads that the answer and its fixes depend on, as far as they are known by now."""
+    return tuple(dict.fromkeys((*evaluation_needs(store, subject), *keeper_needs(store, subject))))
+
+
+def evaluation_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """Return the reads that the answer depends on, as far as they are known by now.
 
     Required are the object, the LimitRanges and the quotas; owners, events and classes only add to the answer, except
     where a quota or the pod names a class. There are at most MOST of them, beside one that is not required where the
-    others are, those of systems, for a pod that waits for a node the scheduler's, and for a workload that lacks pods
-    what tells who keeps the objects that a fix would edit.
+    others are, those of systems and, for a pod that waits for a node, the scheduler's.
     """
     namespace = subject.ref.namespace
     for system in systems():
@@ -112,8 +116,8 @@ def list_read_requests(store: Store, subject: Subject) -> tuple[ReadRequest, ...
     more_reads = reads_for(store, AboutPod(namespace, texts, new))
     enforced = reads_for(store, AboutPolicies(namespace))
     held = reads_for(store, AboutHeld(subject))
-    beside = (*keeper_needs(store, subject), *_needs_of_missing_pods(store, subject))
-    return tuple(dict.fromkeys((*affordable, *nodes, *more_reads, *enforced, *held, *beside)))
+    missing = _needs_of_missing_pods(store, subject)
+    return tuple(dict.fromkeys((*affordable, *nodes, *more_reads, *enforced, *held, *missing)))
 
 
 def _needs_of_missing_pods(store: Store, subject: Subject) -> Iterator[ReadRequest]:

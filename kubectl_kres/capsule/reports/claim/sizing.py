@@ -28,7 +28,7 @@ from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRea
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.replicas import Replicas, replicas_of
 from kubectl_kres.reports.explain.explain import analysis_of_another, build_explanation
-from kubectl_kres.reports.pod.needs import list_read_requests
+from kubectl_kres.reports.pod.needs import evaluation_needs
 from kubectl_kres.store.store import ReadRequest, Store
 
 
@@ -173,7 +173,7 @@ def sizing_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     """Return what an explanation needs, the pools, and who else waits."""
     pools, claims = ReadRequest("ResourcePool", required=False), ReadRequest("ResourcePoolClaim", required=False)
     return (
-        *list_read_requests(store, subject),
+        *evaluation_needs(store, subject),
         pools,
         *file_needs(store),
         *((claims,) if any(store.all("ResourcePool")) else ()),
