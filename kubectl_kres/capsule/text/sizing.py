@@ -10,7 +10,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.brief import Brief
-from kubectl_kres.render.verdict.headline import PARTLY
+from kubectl_kres.render.verdict.headline import PARTLY, existing_text
 from kubectl_kres.wording import join_some
 
 _LABEL, _CELL = 32, 20
@@ -70,8 +70,7 @@ def _sizing_lines(sizing: Sizing, width: int) -> Iterator[Line]:
     replicas = sizing.replicas
     parts = [f"{ref.full_name}, from {sizing.start}"]
     if replicas is not None:
-        exist = "pod exists" if replicas.wanted == 1 else "pods exist"
-        parts.append(f"{replicas.existing} of {replicas.wanted} {exist}")
+        parts.append(existing_text(replicas))
         if replicas.surge:
             parts.append(f"{replicas.surge} more during a rolling update")
     elif ref.kind == "Pod" and sizing.start.startswith("the live pod"):

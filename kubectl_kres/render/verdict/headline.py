@@ -380,6 +380,11 @@ def pod_count_text(pods: Replicas) -> str:
             return f"{more} pod{' exists' if more == 1 else 's exist'}, none is wanted"
         there = "its pod exists" if pods.wanted == 1 else f"all {pods.wanted} pods exist"
         return f"{there}, and {more} more"
+    return existing_text(pods)
+
+
+def existing_text(pods: Replicas) -> str:
+    """``2 of 3 pods exist``."""
     return f"{pods.existing} of {pods.wanted} pod{' exists' if pods.wanted == 1 else 's exist'}"
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.render.text.line import LABEL, Line, command_lines, labelled_lines, size, tone_lines, wrap_text
-from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.remedies.keepers import undone_text
+from kubectl_kres.reports.common.remedy import Permanence, Remedy, When
 from kubectl_kres.wording import join_words
 
 #: Where a controller was refused before, its next pods take a while.
@@ -15,6 +14,25 @@ _INDENT = " " * LABEL
 _STAYS = "nothing was seen that would undo it"
 #: Cells of a reason that may stand on the line of its fix.
 _FEW_WORDS = 40
+_WHEN: dict[When, str] = {
+    "self-heal": "{by} undoes a patch within seconds (self-heal is on)",
+    "interval": "{by} undoes a patch within {within}",
+    "reconcile": "{by} undoes a patch at its next look",
+    "next-sync": "a patch stays until {by} is synced again (self-heal is off)",
+    "next-release": "a patch stays until the next release",
+    "next-apply": "a patch stays until {by} runs again",
+    "resumed": "{by} is suspended: a patch stays until it is resumed",
+}
+#: Why it is not known, behind who may undo it.
+_REASONS = {
+    "denied": "{by} may not be read",
+    "failed": "{by} could not be read",
+    "absent": "{by} is not in this cluster",
+    "read": "{by} was not found",
+    "several": "there are several of the name {by}",
+    "ignores": "{by} leaves differences of some fields alone",
+    "manager": "{by} wrote the field",
+}
 #: What the command answers that comes next.
 _WHO = "who uses the quota"
 
@@ -31,11 +49,13 @@ def remedy_lines(
     elif note:
         yield from tone_lines("quiet" if not remedies else "", wrap_text(note, width))
     for number, remedy in enumerate(remedies, 1):
-        text, reason = remedy.text, _no_command_text(remedy)
-        if reason and _fits_behind(text, reason, width):
-            text, reason = f"{text}; {reason}", ""
+        text, undone = remedy.text, _undone_text(remedy.stays)
+        reason = "; ".join(filter(None, (remedy.no_command_reason, undone))) if remedy.no_command_reason else ""
+        behind = bool(reason) and _fits_behind(text, reason, width)
+        if behind:
+            text = f"{text}; {reason}"
         yield from labelled_lines(f"fix {number}" if len(remedies) > 1 else "fix", text, width)
-        if reason:
+        if reason and not behind:
             yield from tone_lines("quiet", wrap_text(reason, width, first=_INDENT, rest=_INDENT))
         if remedy.remaining_refusal and (remedy.contested or not remedy.by_hand):
             what = remedy.remaining_refusal if remedy.contested else f"then still refused: {remedy.remaining_refusal}"
@@ -43,7 +63,7 @@ def remedy_lines(
         if commands:
             for command in remedy.commands:
                 yield [("", _INDENT), ("command", command)]
-        if undone := _undone_command_text(remedy):
+        if undone and remedy.commands and not reason:
             yield from tone_lines("quiet", wrap_text(undone, width, first=_INDENT, rest=_INDENT))
     if lasting := _lasting_text(remedies):
         yield from labelled_lines("stays", lasting, width)
@@ -52,10 +72,17 @@ def remedy_lines(
         yield from command_lines("next", _WHO, questions, width)
 
 
-def _no_command_text(remedy: Remedy) -> str:
-    """Return why there is no command, and what would become of a patch."""
-    undone = undone_text(remedy.stays) if remedy.stays is not None else ""
-    return "; ".join(filter(None, (remedy.no_command_reason, undone if remedy.no_command_reason else "")))
+def _undone_text(permanence: Permanence | None) -> str:
+    """Return when a patch is undone, or why that is not known; empty for one that stays or edits nothing, and where all
+    is said by who keeps the object.
+    """
+    if permanence is None or permanence.state == "stays":
+        return ""
+    if permanence.state == "undone":
+        within = permanence.within or "its interval"
+        return _WHEN[permanence.when].format(by=permanence.by, within=within) if permanence.when else ""
+    why = _REASONS.get(permanence.reason, "").format(by=permanence.by)
+    return f"a patch may be undone{f' ({why})' if why else ''}"
 
 
 def _fits_behind(text: str, reason: str, width: int) -> bool:
@@ -64,24 +91,13 @@ def _fits_behind(text: str, reason: str, width: int) -> bool:
     return size(reason) <= _FEW_WORDS and lines[0] == lines[1]
 
 
-def _undone_command_text(remedy: Remedy) -> str:
-    """Return who undoes, or may undo, a fix that is a command alone; empty for one that stays or edits nothing."""
-    if remedy.stays is None or not remedy.commands or remedy.no_command_reason:
-        return ""
-    return undone_text(remedy.stays)
-
-
 def _lasting_text(remedies: Sequence[Remedy]) -> str:
     """Return which fixes stay; empty: none that has a command does."""
-    told = [number for number, remedy in enumerate(remedies, 1) if remedy.stays is not None]
-    lasting = [
-        number
-        for number, remedy in enumerate(remedies, 1)
-        if remedy.stays is not None and remedy.stays.state == "stays"
-    ]
+    told = {number: remedy.stays for number, remedy in enumerate(remedies, 1) if remedy.stays is not None}
+    lasting = [number for number, stays in told.items() if stays.state == "stays"]
     if not any(remedies[number - 1].commands for number in lasting):
         return ""
-    if lasting == told:
+    if len(lasting) == len(told):
         return _STAYS
     which = join_words([f"fix {number}" for number in lasting])
     return f"{which}: nothing was seen that would undo {'it' if len(lasting) == 1 else 'them'}"

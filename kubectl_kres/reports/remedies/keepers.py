@@ -97,39 +97,6 @@ def _managing_keeper(metadata: Metadata) -> Keeper | None:
 #: Tools that somebody has to start.
 _BY_HAND = frozenset({"Terraform", "Pulumi"})
 
-_WHEN: dict[When, str] = {
-    "self-heal": "{by} undoes a patch within seconds (self-heal is on)",
-    "interval": "{by} undoes a patch within {within}",
-    "reconcile": "{by} undoes a patch at its next look",
-    "next-sync": "a patch stays until {by} is synced again (self-heal is off)",
-    "next-release": "a patch stays until the next release",
-    "next-apply": "a patch stays until {by} runs again",
-    "resumed": "{by} is suspended: a patch stays until it is resumed",
-}
-#: Why it is not known, behind who may undo it.
-_REASONS = {
-    "denied": "{by} may not be read",
-    "failed": "{by} could not be read",
-    "absent": "{by} is not in this cluster",
-    "read": "{by} was not found",
-    "several": "there are several of the name {by}",
-    "ignores": "{by} leaves differences of some fields alone",
-    "manager": "{by} wrote the field",
-}
-
-
-def undone_text(permanence: Permanence) -> str:
-    """Return when a patch is undone, or why that is not known; empty for one that stays, and where all is said by who
-    keeps the object.
-    """
-    if permanence.state == "undone":
-        within = permanence.within or "its interval"
-        return _WHEN[permanence.when].format(by=permanence.by, within=within) if permanence.when else ""
-    if permanence.state == "stays":
-        return ""
-    why = _REASONS.get(permanence.reason, "").format(by=permanence.by)
-    return f"a patch may be undone{f' ({why})' if why else ''}"
-
 
 def with_permanence(store: Store, subject: Subject, remedies: Sequence[Remedy]) -> tuple[Remedy, ...]:
     """Return fixes, each with what becomes of it."""
