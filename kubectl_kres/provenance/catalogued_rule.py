@@ -8,8 +8,8 @@ from msgspec import Struct
 class CataloguedRule(Struct, frozen=True):
     """What a rule does, in one sentence, and where the real system does it. ``gate``: it needs this feature gate.
 
-    ``by_hand``: what there is to do about its refusals where no edit can be computed. ``refuses`` False: it sets, sums
-    up or supposes something. Of Kubernetes' own both stand in ``reports.remedies.pod_remedy``.
+    ``by_hand``: what there is to do about its refusals where no edit can be computed, with ``{path}``, ``{container}``
+    and ``{resource}`` where those of a refusal are named. ``refuses`` False: it sets, sums up or supposes something.
     """
 
     title: str
@@ -17,6 +17,13 @@ class CataloguedRule(Struct, frozen=True):
     gate: str = ""
     by_hand: str = ""
     refuses: bool = True
+
+    @property
+    def general_fix(self) -> str:
+        """What to do about any of its refusals; empty where an edit is computed for each."""
+        return self.by_hand.format(
+            path="the field that the message names", container="the container", resource="the resource"
+        )
 
 
 class CodeAdvice(Struct, frozen=True):

@@ -76,30 +76,10 @@ def _exceeded_quota_remedies(case: RemedyContext) -> Iterator[str]:
     yield f"{free}, or raise its hard to {result.after}, or {less}"
 
 
-def _build_fixed_remedy(text: str) -> Callable[[RemedyContext], Iterator[str]]:
-    def word_remedy(case: RemedyContext) -> Iterator[str]:
-        yield text.format(path=case.finding.path)
-
-    return word_remedy
-
-
 REMEDIES: Mapping[str, Callable[[RemedyContext], Iterator[str]]] = {
     "quota/exceeded": _exceeded_quota_remedies,
-    "resize/absent": _build_fixed_remedy(
-        f"{_REPLACE}; resizes in place need Kubernetes 1.33, or its gate in 1.27 and later"
-    ),
     "resize/qos": _kept_class,
-    "resize/removed": _build_fixed_remedy("lower the values of {path} instead of removing them"),
-    "resize/immutable": _build_fixed_remedy("change cpu and memory only; for anything else make a new pod"),
-    "resize/containers": _build_fixed_remedy("name the containers as they are, and in their order"),
-    "resize/init": _build_fixed_remedy(
-        "leave plain init containers as they are: they have run, or run with what they have"
-    ),
-    "resize/pod-level": _build_fixed_remedy(f"{_REPLACE}; this server resizes no pods with pod-level resources"),
-    "resize/unsupported": _build_fixed_remedy(_REPLACE),
     "resize/node-features": _features,
-    "resize/node-absent": _build_fixed_remedy("wait until the pod has been removed with its node"),
-    "resize/node-platform": _build_fixed_remedy(_REPLACE),
     "resize/node-capacity": _node_capacity_remedies,
 }
 

@@ -126,15 +126,12 @@ def code_lines(word: str) -> Iterator[str]:
 
 
 def _rule_lines(code: str) -> Iterator[str]:
-    from kubectl_kres.reports.remedies.pod_remedy import REFUSE_NOTHING, by_hand
-
     rule = RULES[code]
-    refuses = rule.refuses and code not in REFUSE_NOTHING
     yield from wrap_text(f"{code}: {rule.title}", _WIDTH, rest="  ")
     gate = f", behind the feature gate {rule.gate}" if rule.gate else ""
-    fix = by_hand(code) if refuses else ""
+    fix = rule.general_fix
     page = edit = ""
-    if refuses and not fix:
+    if rule.refuses and not fix:
         advice = advice_about(code)
         fix, page, edit = advice.text, advice.runbook, _EDIT
     texts = {"fix": fix, "next": edit, "page": _address(f"docs/runbooks/{page}.md") if page else ""}

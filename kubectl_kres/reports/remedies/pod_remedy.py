@@ -1,10 +1,9 @@
 """The smallest change that makes a refused pod pass, as something to type or change.
 
-``BY_HAND`` has the remedy of Kubernetes' rules for which no edit is computed, as a sentence, the catalogue of a system
-that of its own; a test requires that every rule has a remedy, such a sentence, or refuses nothing.
+Of rules for which no edit is computed the catalogue says what to do (``CataloguedRule.by_hand``); a test requires that
+every rule has a remedy, such a sentence, or refuses nothing.
 """
 
-# ruff: noqa: PLC0415 - the catalogue of rules is for refusals without a remedy of their own
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from kubectl_kres.admission.base.resource_names import is_huge_page, is_integer
 from kubectl_kres.admission.decoding import better_place
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.provenance.journal import Set
+from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.quantity import ZERO, Quantity, maximum, parse
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.preflight import nearest_kind
@@ -32,65 +32,6 @@ from kubectl_kres.reports.remedies.context import (
 )
 from kubectl_kres.reports.remedies.typos import suggest_quantity
 from kubectl_kres.wording import join_words
-
-_OBJECT = "correct the policy itself at the field that the message names: only its author knows what it is for"
-_STRUCTURE = "correct the field that the message names: it has nothing to do with resources, and any edit is a guess"
-_FIXED = "the field cannot be changed on an object that exists: delete the object and create it again"
-
-#: Rules that refuse, and what there is to do about them in a sentence: no edit can be computed.
-BY_HAND: Mapping[str, str] = {
-    "limitrange/object-type": _OBJECT,
-    "limitrange/object-pod-defaults": _OBJECT,
-    "limitrange/object-claim": _OBJECT,
-    "limitrange/object-order": _OBJECT,
-    "limitrange/object-ratio": _OBJECT,
-    "quota/resource-name": _OBJECT,
-    "quota/object-scope": _OBJECT,
-    "quota/scopes-immutable": _FIXED,
-    "validation/owner": _STRUCTURE,
-    "validation/volume": _STRUCTURE,
-    "validation/mount": _STRUCTURE,
-    "validation/env": _STRUCTURE,
-    "validation/reference": _STRUCTURE,
-    "validation/probe": _STRUCTURE,
-    "validation/security": _STRUCTURE,
-    "validation/placing": _STRUCTURE,
-    "validation/pod": _STRUCTURE,
-    "validation/job": _STRUCTURE,
-    "validation/rollout": _STRUCTURE,
-    "pod/security-field": _STRUCTURE,
-    "update/pod-containers": _FIXED,
-    "update/pod-immutable": _FIXED,
-    "update/immutable": _FIXED,
-    "update/deadline": "a deadline of a pod that runs can only be shortened",
-    "claim/immutable": _FIXED,
-    "claim/shrunk": "a claim is never made smaller than it is: make a new one and copy the data",
-    "claim/not-expandable": "its storage class does not let claims grow: make a new claim of another class",
-    "namespace/mismatch": "write one namespace: that of the object and that of the request differ",
-    "file/exists": "name it otherwise, or apply it: create takes no name that is taken",
-    "namespace/immortal": "the namespaces default, kube-system and kube-public are never deleted",
-    "pod-security/label": "write privileged, baseline or restricted at the label that the message names",
-    "policy/invalid": _OBJECT,
-    "seen/refused": "the server's sentence says what it refuses; it is neither a quota nor a LimitRange",
-    "seen/claim-refused": "correct the PersistentVolumeClaim of the pod",
-    "webhook/denied": "do what the webhook asks for, or ask who keeps it",
-    "webhook/unreachable": "make the webhook answer again: its Service and pods",
-    "validation/autoscaler": _STRUCTURE,
-}
-
-#: Rules that set, sum up or suppose something, and refuse nothing.
-REFUSE_NOTHING: frozenset[str] = frozenset({
-    "manifest/written", "quantity/canonical", "defaulting/request-from-limit", "pod-level/request-from-containers",
-    "pod-level/request-from-limit", "pod-level/hugepages-limit", "pod-level/dropped", "pod-level/limit-from-containers",
-    "pod-level/limit-from-request", "limitrange/default", "limitrange/default-request", "limitrange/default-from-max",
-    "limitrange/default-request-from-default", "limitrange/default-request-from-min", "limitrange/annotation",
-    "priority/global-default", "runtime-class/overhead", "pod/sum", "pod/init-peak", "pod/pod-level", "qos/class",
-    "qos/brought", "cgroup/cpu-weight", "cgroup/cpu-quota", "cgroup/memory", "cgroup/hugetlb", "cgroup/swap",
-    "cgroup/memory-qos", "server/assumed", "server/feature-gate", "start/live", "file/unchecked", "file/taken-as-new",
-    "claim/default-class", "claim/taken-as-new", "policy/unparsable", "policy/refused", "quota/from-file",
-    "quota/no-status", "class/unread", "webhook/not-computed", "resize/node-unknown", "policy/mutated",
-    "pod-security/exemptions", "seen/added-on-create",
-})  # fmt: skip
 
 
 def remedies(
@@ -111,7 +52,7 @@ def remedies(
     text = {**REMEDIES, **of_systems, **(special or {})}
     result: dict[str, None] = {}
     for case in _largest([*_cases(outcomes, names or {}, limits, missing_count, naming)]):
-        result.update(dict.fromkeys(text.get(case.finding.rule, _unknown)(case)))
+        result.update(dict.fromkeys(text.get(case.finding.rule, _by_hand)(case)))
     if not result:
         return ()
     first, *rest = result
@@ -164,18 +105,20 @@ def _format_merge_remedy(outcomes: Sequence[Outcome]) -> str:
     return f", or merge the LimitRanges {' and '.join(names)} into one"
 
 
-def _unknown(case: RemedyContext) -> Iterator[str]:
-    text = by_hand(case.finding.rule)
-    yield text or f"change what {case.finding.path or 'the pod'} says: {case.finding.rule}"
+def usual_remedies(case: RemedyContext) -> Iterator[str]:
+    """Yield the remedies of a pod that Kubernetes refuses, whoever makes it."""
+    yield from REMEDIES.get(case.finding.rule, _by_hand)(case)
 
 
-def by_hand(code: str) -> str:
-    """Return what there is to do about refusals of a rule in a sentence; empty where an edit is computed."""
-    if code in BY_HAND:
-        return BY_HAND[code]
-    from kubectl_kres.provenance.rules import RULES
-
-    return RULES[code].by_hand if code in RULES else ""
+def _by_hand(case: RemedyContext) -> Iterator[str]:
+    """Yield what the catalogue says of a rule for which no edit is computed."""
+    rule = RULES.get(case.finding.rule)
+    if rule is None or not rule.by_hand:
+        yield f"change what {case.finding.path or 'the pod'} says: {case.finding.rule}"
+        return
+    yield rule.by_hand.format(
+        path=case.manifest_path(), container=case.container_title(), resource=case.finding.resource
+    )
 
 
 _SUM = "what the containers add up to"
@@ -266,7 +209,7 @@ def _container_limit(case: RemedyContext) -> Iterator[str]:
     """
     field_path, draft = case.finding.field_path, case.draft
     if field_path.container is None or draft is None:
-        yield from _unknown(case)
+        yield from _by_hand(case)
         return
     slot, name = draft.containers[field_path.container], field_path.resource
     sets = [step for step in case.journal if isinstance(step, Set) and step.path == slot.path_of("limits", name)]
@@ -351,13 +294,6 @@ def _resource_name(case: RemedyContext) -> Iterator[str]:
         yield f"name cpu, memory, ephemeral-storage or DOMAIN/NAME at {path}"
 
 
-def _build_fixed_remedy(text: str) -> Callable[[RemedyContext], Iterator[str]]:
-    def word_remedy(case: RemedyContext) -> Iterator[str]:
-        yield text.format(path=case.manifest_path(), who=case.container_title(), resource=case.finding.resource)
-
-    return word_remedy
-
-
 def _bounds(case: RemedyContext) -> Iterator[str]:
     """Yield the remedies of a claim's bounds. A claim of a StatefulSet comes from a template, which no update
     changes.
@@ -409,53 +345,13 @@ REMEDIES: Mapping[str, RemedyTexts] = {
     "validation/request-equals-limit": _request_equals_limit,
     "validation/limit-required": _limit_required,
     "validation/integer": _integer,
-    "validation/non-negative": _build_fixed_remedy("use 0 or more at {path}"),
-    "validation/hugepages": _build_fixed_remedy("use a multiple of the page size at {path}"),
-    "validation/hugepages-alone": _build_fixed_remedy("give {who} cpu or memory beside the huge pages"),
     "validation/resource-name": _resource_name,
-    "validation/name": _build_fixed_remedy("write a name of lower case letters, digits and '-' at {path}"),
     "validation/containers": _containers,
-    "validation/image": _build_fixed_remedy("name an image at {path}"),
-    "validation/choice": _build_fixed_remedy("choose a supported value at {path}"),
-    "validation/deadline": _build_fixed_remedy("set {path} to at least 1"),
     "kubectl/unknown-field": _unknown_field,
-    "validation/port": _build_fixed_remedy("use a port of its own, from 1 to 65535, at {path}"),
-    "validation/tag": _build_fixed_remedy(
-        "write a key or a value that {path} may have: letters, digits, '-', '_' and '.'"
-    ),
-    "validation/claim": _build_fixed_remedy("write what a claim may have at {path}"),
-    "validation/selector": _build_fixed_remedy("make spec.selector and the labels of the template agree: {path}"),
-    "validation/service": _build_fixed_remedy("write what a Service of that type may have at {path}"),
-    "validation/resource-claim": _build_fixed_remedy(
-        "declare the claim in spec.resourceClaims, or take it out of {path}"
-    ),
-    "validation/claim-size": _build_fixed_remedy("request more than no storage: spec.resources.requests.storage"),
-    "validation/resize-policy": _build_fixed_remedy("correct {path}"),
-    "validation/ephemeral": _build_fixed_remedy("take spec.ephemeralContainers out: kubectl debug adds them later"),
-    "pod-level/resource-name": _build_fixed_remedy("name only cpu, memory or hugepages-SIZE at the pod level: {path}"),
-    "pod-level/claims": _build_fixed_remedy("move the claims from the pod level to a container"),
-    "pod-level/windows": _build_fixed_remedy("take spec.resources out: Windows pods have no pod-level resources"),
     "pod-level/request-below-containers": _pod_request,
     "pod-level/hugepages-below-containers": _pod_request,
     "pod-level/container-limit": _container_limit,
     "quantity/unparsable": _unparsable,
-    "priority/unknown-class": _build_fixed_remedy(
-        "name a PriorityClass that exists (kubectl get priorityclasses), or create it"
-    ),
-    "priority/brought": _build_fixed_remedy(
-        "take spec.priority and spec.preemptionPolicy out: the PriorityClass sets them"
-    ),
-    "runtime-class/unknown": _build_fixed_remedy(
-        "name a RuntimeClass that exists (kubectl get runtimeclasses), or create it"
-    ),
-    "runtime-class/overhead-differs": _build_fixed_remedy("take spec.overhead out: the RuntimeClass sets it"),
-    "runtime-class/overhead-unexplained": _build_fixed_remedy(
-        "take spec.overhead out, or name a RuntimeClass with overhead"
-    ),
     "quota/exceeded": exceeded_remedies,
     "quota/must-specify": _must_specify,
-    "quota/status-unknown": _build_fixed_remedy("wait until the quota controller has counted, then try again"),
-    "quota/negative-usage": _build_fixed_remedy("use 0 or more everywhere"),
-    "quota/limited-resource": _build_fixed_remedy("create a quota in the namespace that names {resource}"),
-    "quota/limited-scope": _build_fixed_remedy("create a quota in the namespace with that scope"),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 
 from kubectl_kres.admission.base.draft import Slot
@@ -12,18 +12,10 @@ from kubectl_kres.provenance.journal import Set
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.system_parts import part_of
 from kubectl_kres.reports.remedies.context import FieldNames, RemedyContext, RemedyTexts
-from kubectl_kres.reports.remedies.pod_remedy import REMEDIES, remedies, request_over_limit
+from kubectl_kres.reports.remedies.pod_remedy import remedies, request_over_limit, usual_remedies
 from kubectl_kres.reports.remedies.typos import suggest_quantity
 from kubectl_kres.reports.remedies.words import for_new_run
 from kubectl_kres.tekton.reports.part import TektonPart
-
-
-def _build_fixed_remedy(text: str) -> Callable[[RemedyContext], Iterator[str]]:
-    def word_remedy(_: RemedyContext) -> Iterator[str]:
-        yield text
-
-    return word_remedy
-
 
 _PAIR = re.compile(r"invalid request resource value: (\S+) must be less or equal to limit (\S+)")
 
@@ -140,99 +132,37 @@ TEKTON_REMEDIES: Mapping[str, RemedyTexts] = {
     "tekton/service-account": _account_remedies,
     "tekton/decode": _decoding_remedies,
     "tekton/one-of": _one_of,
-    "tekton/no-steps": _build_fixed_remedy("give the Task a step"),
-    "tekton/step-name": _build_fixed_remedy("give each step a name of its own, of small letters, digits and dashes"),
-    "tekton/step-ref": _build_fixed_remedy("take what the StepAction says out of the step"),
-    "tekton/image": _build_fixed_remedy("give each step and sidecar an image"),
-    "tekton/script": _build_fixed_remedy(
-        "keep either the script or the command; a step can have its command from the step template"
-    ),
-    "tekton/artifacts": _build_fixed_remedy("set enable-artifacts to true in ConfigMap feature-flags, or use results"),
-    "tekton/pipeline-task-name": _build_fixed_remedy(
-        "give each task a name of its own, of small letters, digits and dashes"
-    ),
-    "tekton/run-after": _build_fixed_remedy("name tasks of the Pipeline in runAfter, and none in finally"),
-    "tekton/cycle": _build_fixed_remedy("take one of these tasks out of what the other waits for"),
     "tekton/timeout": _timeout,
-    "tekton/retries": _build_fixed_remedy("set retries to 0 or more"),
-    "tekton/run-status": _build_fixed_remedy("take spec.status out"),
-    "tekton/breakpoint": _build_fixed_remedy("set onFailure to enabled, and name each step once in beforeSteps"),
-    "tekton/reserved-sidecar": _build_fixed_remedy("give the sidecar another name"),
     "tekton/retired-field": _retired_field_remedies,
-    "tekton/api-fields": _build_fixed_remedy(
-        "take the field out, or set enable-api-fields to beta in ConfigMap feature-flags"
-    ),
-    "tekton/override-name": _build_fixed_remedy("name each step or sidecar in one entry"),
-    "tekton/task-level-conflict": _build_fixed_remedy(
-        "keep either computeResources of the whole Task or the values of single steps; an empty one counts, too"
-    ),
     "tekton/request-over-limit": _over_limit,
     "validation/request-over-limit": _share_over_limit,
-    "tekton/given-twice": _build_fixed_remedy(
-        "take all but one of what has the same name out; capitals make no difference in a run"
-    ),
-    "tekton/undeclared": _build_fixed_remedy("declare what is named, or correct its name where it is referred to"),
-    "tekton/variable-use": _build_fixed_remedy(
-        "take an entry of the list, or a key of the object; a whole list stands alone in command or args"
-    ),
-    "tekton/declaration": _build_fixed_remedy("correct name, type, default or properties of the parameter"),
-    "tekton/result": _build_fixed_remedy("correct name, type, properties or value of the result"),
-    "tekton/volume": _build_fixed_remedy("give each volume a name of its own, without tekton-internal- in front"),
-    "tekton/unmountable": _build_fixed_remedy(
-        "name the volume in the Task, or correct the mount; mount each at a path of its own"
-    ),
-    "tekton/mount": _build_fixed_remedy("mount a volume that is not Tekton's, at a path outside of /tekton"),
-    "tekton/when": _build_fixed_remedy("give the condition input, operator (in, notin) and values"),
-    "tekton/action-script": _build_fixed_remedy("take the parameter through an environment variable of the StepAction"),
-    "tekton/workspace-binding": _build_fixed_remedy("bind each workspace to exactly one volume, with its name"),
-    "tekton/name": _build_fixed_remedy(
-        "correct the name of the Task; what a resolver fetches needs the field resolver"
-    ),
-    "tekton/on-error": _build_fixed_remedy("set onError to continue or stopAndFail, and no retries beside continue"),
     "tekton/resolution": _resolution_remedies,
     "tekton/params": _without_value,
     "tekton/workspaces": _workspace_remedies,
-    "tekton/one-claim": _build_fixed_remedy(
-        "back the workspaces by one claim (subPath parts it), or set coschedule to disabled, pipelineruns or "
-        "isolate-pipelinerun in ConfigMap feature-flags"
-    ),
-    "tekton/unknown-override": _build_fixed_remedy(
-        "name steps and sidecars as the Task does, without step- or sidecar- in front"
-    ),
-    "tekton/unknown-pipeline-task": _build_fixed_remedy("name a task of the Pipeline in taskRunSpecs"),
     "tekton/object-refused": _object_refused_remedies,
-    "tekton/pod-security": _build_fixed_remedy("give each container the security context that the message asks for"),
 }
 
 
-def _build_division_remedy(of_pods: RemedyTexts) -> RemedyTexts:
-    """Return the remedy of whole pieces, as GPUs, that were divided by the steps; ``of_pods``: for any other value."""
-
-    def word_remedy(case: RemedyContext) -> Iterator[str]:
-        paths = (f"{case.finding.path}[{case.finding.resource}]", case.finding.path)
-        sets = [entry for entry in case.journal if isinstance(entry, Set) and entry.path in paths]
-        steps = (
-            sum(container.name.startswith("step-") for container in case.draft.containers)
-            if case.draft is not None
-            else 0
-        )
-        if not sets or steps < 2 or not sets[-1].rule.startswith("tekton/task-level-request"):
-            yield from of_pods(case)
-            return
-        name = sets[-1].path.rpartition("[")[2].rstrip("]")
-        yield (
-            f"take {name} out of the values for the whole Task and give it to one step, "
-            f"in the Task or with stepSpecs: it cannot be divided by {steps} steps"
-        )
-
-    return word_remedy
+def _division_remedies(case: RemedyContext) -> Iterator[str]:
+    """Yield the remedies of whole pieces, as GPUs, that were divided by the steps; of other values the usual."""
+    paths = (f"{case.finding.path}[{case.finding.resource}]", case.finding.path)
+    sets = [entry for entry in case.journal if isinstance(entry, Set) and entry.path in paths]
+    containers = case.draft.containers if case.draft is not None else ()
+    steps = sum(container.name.startswith("step-") for container in containers)
+    if not sets or steps < 2 or not sets[-1].rule.startswith("tekton/task-level-request"):
+        yield from usual_remedies(case)
+        return
+    name = sets[-1].path.rpartition("[")[2].rstrip("]")
+    yield (
+        f"take {name} out of the values for the whole Task and give it to one step, "
+        f"in the Task or with stepSpecs: it cannot be divided by {steps} steps"
+    )
 
 
 #: Refusals of a part of what comes in whole numbers.
-WHOLE: Mapping[str, RemedyTexts] = {
-    rule: _build_division_remedy(REMEDIES[rule])
-    for rule in ("validation/integer", "validation/request-equals-limit", "validation/hugepages")
-}
+WHOLE: Mapping[str, RemedyTexts] = dict.fromkeys(
+    ("validation/integer", "validation/request-equals-limit", "validation/hugepages"), _division_remedies
+)
 
 
 def sentences_of_run(
