@@ -414,6 +414,12 @@ _BOUNDS = {"limitrange/max": ">", "limitrange/min": "<"}
 _SHORTEST = {"persistentvolumeclaims": "pvc", "count/persistentvolumeclaims": "pvc"}
 
 
+def scheduler_reasons(message: str) -> str:
+    """Return why no node takes a pod, without how many nodes there are; the whole where it is another sentence."""
+    sentence = _NODES.match(message)
+    return sentence[1] if sentence is not None else message
+
+
 def short_causes(problem: Problem) -> tuple[str, ...]:
     """Return what is wrong, what is missing with a minus before it; then the same in fewer and fewer words."""
     if problem.verdict is not None:

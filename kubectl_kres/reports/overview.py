@@ -316,6 +316,8 @@ def _refusal(denied: Denied) -> Problem:
     )
 
 
+#: CronJobs that are on, which run when their time comes.
+_SCHEDULED = "scheduled"
 #: How workloads fare, the worst first.
 _WORDS: Mapping[str, Severity] = {
     "fail": "bad",
@@ -323,6 +325,7 @@ _WORDS: Mapping[str, Severity] = {
     "killed lately": "warn",
     "starting": "",
     "off": "",
+    _SCHEDULED: "",
     "run": "",
     "ended": "",
 }
@@ -330,9 +333,12 @@ _COUNTED: Mapping[str, str] = {"fails": "fail", "waits": "wait", "runs": "run"}
 _NAME = "running"
 
 
-def running_area(states: Iterable[tuple[ObjectRef, RunState]]) -> OverviewArea:
-    """Return the area of workloads by state; those that wait or fail, or were killed lately, are its problems."""
-    counts: dict[str, int] = {}
+def running_area(states: Iterable[tuple[ObjectRef, RunState]], scheduled: int = 0) -> OverviewArea:
+    """Return the area of workloads by state; those that wait or fail, or were killed lately, are its problems.
+
+    ``scheduled``: how many CronJobs are on, which run when their time comes.
+    """
+    counts = {_SCHEDULED: scheduled}
     problems: list[Problem] = []
     for ref, state in states:
         killed = state.state == "runs" and bool(state.reason)
@@ -353,7 +359,7 @@ _FARES: Mapping[str, Severity] = {
     "killed": "warn",
     "starting": "",
     "off": "",
-    "scheduled": "",
+    _SCHEDULED: "",
     "running": "",
     "ended": "",
 }
@@ -366,7 +372,7 @@ def workload_area(
     """Return the area of all workloads, each once: refused, or as its pods fare. Of ``subjects`` those without a state
     are CronJobs, which run when their time comes.
     """
-    words = dict.fromkeys(subjects, "scheduled")
+    words = dict.fromkeys(subjects, _SCHEDULED)
     for ref, state in states:
         killed = state.state == "runs" and bool(state.reason)
         words[ref] = "killed" if killed else _FARE.get(state.state, state.state)

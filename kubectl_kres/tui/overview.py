@@ -13,7 +13,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload_kinds import POD_MAKERS
 from kubectl_kres.reports.common.nodes import NodeReport
 from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.explain.all_states import PodStates, all_states
+from kubectl_kres.reports.explain.all_states import PodStates, all_states, scheduled_jobs
 from kubectl_kres.reports.overview import (
     MOST,
     AreaInput,
@@ -260,7 +260,8 @@ class Areas:
         for ref, state in all_states(session.store, session.namespace, states):
             fares.append((ref, state))
             yield
-        self._running = running_area(fares)
+        scheduled = sum(1 for _ in scheduled_jobs(session.store, session.namespace))
+        self._running = running_area(fares, scheduled)
         count = sum(1 for _ in islice(session.store.keys("Pod"), _FEW + 1))
         self._waiting_pods = {_pod_key(pod): pod for pod in states.pods_without_node()} if count <= _FEW else {}
 

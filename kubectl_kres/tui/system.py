@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
+from msgspec import Struct
+
+from kubectl_kres.render.text.line import Line
+from kubectl_kres.reports.waiting import WaitingObject
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.systems import registered_systems
 
@@ -14,6 +18,17 @@ class NamespaceServices(NamedTuple):
 
     served_by: Mapping[str, Sequence[str]]
     waiting: Mapping[str, int]
+
+
+class WaitingRow(Struct, frozen=True):
+    """Something that waits for room. ``detail``: more about it in lines of a width; ``fix``: what gets it admitted, in words;
+    empty: not known. ``age``: for how long it has waited, in words.
+    """
+
+    waits: WaitingObject
+    detail: Callable[[int], Iterable[Line]]
+    fix: str = ""
+    age: str = ""
 
 
 class TuiSystem:
@@ -36,6 +51,21 @@ class TuiSystem:
 
     def namespace_needs(self, namespace: str) -> Iterable[ReadRequest]:
         """The reads that rows of namespaces are made from; a cluster may have none of it."""
+        return ()
+
+    #: Kinds that ``waiting`` depends on.
+    waiting_kinds: tuple[str, ...] = ()
+
+    def waiting_needs(self, namespace: str) -> Iterable[ReadRequest]:
+        """The reads that ``waiting`` is made from; a cluster may have none of it. ``namespace`` empty: all."""
+        return ()
+
+    def more_waiting_needs(self, session: Any, namespace: str) -> Iterable[ReadRequest]:
+        """Those beside them, as far as they are known by now."""
+        return ()
+
+    def waiting(self, session: Any, namespace: str) -> Iterable[WaitingRow]:
+        """Return what waits for room that the system shares out, in any order."""
         return ()
 
     def of_namespaces(self, session: Any) -> NamespaceServices | None:

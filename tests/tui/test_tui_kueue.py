@@ -19,6 +19,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("words", "parts"),
     [
+        ("waiting", ("cq/s101x026-cq", "wl/job-alpha-a7d64", "more than there is")),
         ("queued", ("more than there is", "Job/alpha")),
         ("workload job-alpha-a7d64", ("can have: cpu 6", "raise nominalQuota")),
         ("localqueue main", ("2 admitted, 4 waiting",)),

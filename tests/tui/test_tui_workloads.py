@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tui.driving import LARGE, ML, demo, drive, lines_of, typed
 
+from kubectl_kres.snapshot import read as bundled
 from kubectl_kres.tui.app import Kres
 
 
@@ -56,3 +57,20 @@ def test_a_row_opens_the_page_of_the_object():
 
 def test_events_are_the_time_line():
     assert "WHAT HAPPENED" in drive(demo(file=ML), [":", *typed("ev"), "enter"], size=LARGE)
+
+
+def test_a_cronjob_that_is_on_has_a_row_and_one_whose_next_pod_is_refused_its_fix():
+    shown = drive(demo(file=bundled.demo_path()), [":", *typed("cj"), "enter"], size=LARGE)
+    table, _, detail = shown.partition("\n─ cj/")
+    assert "cj/nightly-report" in table and "scheduled" in table
+    assert "cj/smoke-tests" in table and "depends-on-order" in table
+    assert "correct LimitRange caps" in detail
+
+
+def test_the_overview_counts_what_the_list_has():
+    app = demo(file=bundled.demo_path())
+    area: list[str] = []
+    drive(app, then=lambda app: area.extend(lines_of(app, " running ")), size=LARGE)
+    assert "2 scheduled" in area[0]
+    listed = drive(demo("workloads", file=bundled.demo_path()), size=LARGE)
+    assert f"{area[0].split('running')[1].split()[0]} workloads" in listed

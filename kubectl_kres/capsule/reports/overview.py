@@ -13,12 +13,14 @@ from kubectl_kres.capsule.reports.common.claim_state import WAITING
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.pool.pool_report import PoolReport, PoolUse
 from kubectl_kres.capsule.reports.pool.pools import pool_report
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.common.system import Severity, TimelineEvent
 from kubectl_kres.reports.overview import MOST, AreaInput, AreaMaker, AreaWithRemedies, OverviewArea, Problem, parts_of
+from kubectl_kres.reports.waiting import WaitingObject
 
 #: States of claims from the worst on.
 CLAIM_STATES: Mapping[str, Severity] = {
@@ -54,6 +56,15 @@ def state_since(claim: ResourcePoolClaim, report: ClaimReport) -> str:
     decides = "Exhausted" if report.state in WAITING else "Ready"
     result = {condition.type: condition.last_transition_time for condition in claim.status.conditions or ()}
     return result.get(decides) or report.created
+
+
+def waits_for_pool(claim: ResourcePoolClaim, report: ClaimReport) -> WaitingObject:
+    """Return that a claim waits for its pool, with its place in the queue and what is missing."""
+    place, pool = report.queue, ObjectRef("ResourcePool", report.pool or report.wanted_pool)
+    position, length = (place.position, place.length) if place is not None else (0, 0)
+    closed = tuple(amount.name for amount in report.amounts if amount.closed_by_amount is not None)
+    missing, since = report.missing_amounts, state_since(claim, report)
+    return WaitingObject(report.subject, pool, position, length, missing, closed, report.reason, since)
 
 
 def _claims(context: AreaInput) -> AreaWithRemedies:

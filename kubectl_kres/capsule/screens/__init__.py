@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kubectl_kres.store.store import ReadRequest
-from kubectl_kres.tui.system import NamespaceServices, TuiSystem
+from kubectl_kres.tui.system import NamespaceServices, TuiSystem, WaitingRow
 
 
 class CapsuleScreens(TuiSystem):
@@ -32,6 +32,21 @@ class CapsuleScreens(TuiSystem):
 
     def namespace_needs(self, namespace: str) -> Iterable[ReadRequest]:
         return ReadRequest("ResourcePoolClaim", namespace, required=False), ReadRequest("ResourcePool", required=False)
+
+    waiting_kinds = ("ResourcePool", "ResourcePoolClaim")
+
+    def waiting_needs(self, namespace: str) -> Iterable[ReadRequest]:
+        return self.namespace_needs(namespace)
+
+    def more_waiting_needs(self, session: Any, namespace: str) -> Iterable[ReadRequest]:
+        from kubectl_kres.capsule.screens.claim_list import further_read_requests
+
+        return further_read_requests(session, namespace)
+
+    def waiting(self, session: Any, namespace: str) -> Iterable[WaitingRow]:
+        from kubectl_kres.capsule.screens.claim_list import waiting_rows
+
+        return waiting_rows(session, namespace)
 
     def of_namespaces(self, session: Any) -> NamespaceServices | None:
         from kubectl_kres.capsule.reports.common.claim_state import STUCK

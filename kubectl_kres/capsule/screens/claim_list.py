@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from operator import attrgetter
 
 from msgspec import Struct
@@ -11,7 +12,7 @@ from kubectl_kres.capsule.model import ResourcePoolClaim
 from kubectl_kres.capsule.reports.claim.claims import ClaimReport
 from kubectl_kres.capsule.reports.common.claim_state import WAITING
 from kubectl_kres.capsule.reports.common.needs import claims_needs
-from kubectl_kres.capsule.reports.overview import CLAIM_STATES, claim_severity
+from kubectl_kres.capsule.reports.overview import CLAIM_STATES, claim_severity, waits_for_pool
 from kubectl_kres.capsule.reports.overview import state_since as waits_since
 from kubectl_kres.capsule.screens.pool_data import rows_of
 from kubectl_kres.capsule.text import NO_CAPSULE
@@ -25,6 +26,7 @@ from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.system import WaitingRow
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.view import RowKey
 
@@ -199,6 +201,16 @@ def _detail(session: Session, row: ClaimEntry, width: int) -> Iterator[Line]:
     yield from status_lines(report, width)
     for note in report.notes:
         yield from tone_lines("warn", wrap_text(sentence_text(note), width, rest="  "))
+
+
+def waiting_rows(session: Session, namespace: str) -> Iterator[WaitingRow]:
+    """Yield the claims that wait for a pool, each with its place there."""
+    for key, row in _rows(session, namespace):
+        report = row.report if key else None
+        if report is not None and report.state in WAITING:
+            fixes = (row.computed_report or report).fixes
+            fix = fixes[0].text if fixes else ""
+            yield WaitingRow(waits_for_pool(row.claim, report), partial(_detail, session, row), fix)
 
 
 def list_read_requests(namespace: str) -> tuple[ReadRequest, ...]:

@@ -15,6 +15,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.explanation import FailedRead, Subject, find_unread
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.waiting import WaitingObject
 from kubectl_kres.store.store import ReadRequest, Store
 
 
@@ -48,6 +49,27 @@ def workload_needs(store: Store, subject: Subject) -> Iterator[ReadRequest]:
         yield from queue_needs(store, ref.namespace, workload.spec.queue_name, listed=False)
         runtimes = {pod_set.template.spec.runtime_class_name for pod_set in workload.spec.pod_sets or ()}
         yield from (ReadRequest("RuntimeClass", name=name, required=False) for name in sorted(filter(None, runtimes)))
+
+
+def waits_in_queue(explanation: WorkloadExplanation) -> WaitingObject:
+    """Return that a Workload waits for the quota of its ClusterQueue, or of its LocalQueue where that is not known."""
+    account, space = explanation.account, explanation.object.namespace
+    queue = ObjectRef(model.CLUSTER_QUEUE, account.cluster_queue)
+    if not account.cluster_queue:
+        queue = ObjectRef(model.LOCAL_QUEUE, account.local_queue, space)
+    # Of several flavors any one would do: what is missing is not one number.
+    one_flavor = len({row.flavor for row in account.flavors}) == 1
+    short_by = {row.resource: row.short for row in account.flavors if row.short} if one_flavor else {}
+    return WaitingObject(
+        explanation.object,
+        queue,
+        account.place,
+        account.waiting,
+        short_by,
+        says=account.says,
+        since=account.since,
+        priority=account.priority,
+    )
 
 
 def workload_explanation(store: Store, subject: Subject, *, remedies: bool = True) -> WorkloadExplanation:

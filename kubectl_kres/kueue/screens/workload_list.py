@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
+
+from msgspec.structs import replace
 
 from kubectl_kres.kueue import model
 from kubectl_kres.kueue.reports.needs import queue_needs
 from kubectl_kres.kueue.reports.words import SHORT
-from kubectl_kres.kueue.reports.workload import WorkloadExplanation, workload_explanation
+from kubectl_kres.kueue.reports.workload import WorkloadExplanation, waits_in_queue, workload_explanation
 from kubectl_kres.kueue.rules.world import is_pending
 from kubectl_kres.kueue.text import NO_KUEUE
 from kubectl_kres.kueue.text.workload import workload_lines
@@ -19,6 +22,7 @@ from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.system import WaitingRow
 from kubectl_kres.tui.table.columns import Column
 
 
@@ -60,11 +64,18 @@ def _detail(session: Session, row: WorkloadExplanation, width: int) -> Iterator[
     yield from workload_lines(workload_explanation(session.store, subject), width)
 
 
-def _more(session: Session, namespace: str) -> Iterable[ReadRequest]:
+def more_needs(session: Session, namespace: str) -> Iterable[ReadRequest]:
     pending = (each for each in session.store.all(model.WORKLOAD, namespace or None) if is_pending(each))
     queues = dict.fromkeys((each.metadata.namespace, each.spec.queue_name) for each in pending)
     for space, queue in queues:
         yield from queue_needs(session.store, space, queue, listed=True)
+
+
+def waiting_rows(session: Session, namespace: str) -> Iterator[WaitingRow]:
+    """Yield the Workloads that wait for quota in a queue, each with its place there."""
+    for _, row in _rows(session, namespace):
+        if row.negative:
+            yield WaitingRow(replace(waits_in_queue(row), says=_state(row)), partial(_detail, session, row))
 
 
 def _empty(_session: Session, _namespace: str, width: int) -> Iterator[Line]:
@@ -78,7 +89,7 @@ LISTING = Listing(
     about="what stands in queues of Kueue: why each waits, and at which place",
     kinds=(model.WORKLOAD, model.LOCAL_QUEUE, model.CLUSTER_QUEUE, model.FLAVOR, model.COHORT, "LimitRange"),
     reads=lambda namespace: (ReadRequest(model.WORKLOAD, namespace),),
-    more_reads=_more,
+    more_reads=more_needs,
     absent=NO_KUEUE,
     columns=_columns,
     rows=_rows,

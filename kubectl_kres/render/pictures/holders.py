@@ -143,10 +143,12 @@ def named_bar(room: Room, letters: Mapping[str, str], cells: int, *, ascii_only:
     return f"{drawn}{(words if size(words) <= left else ''):{free}<{max(0, left)}}"
 
 
-def holders_lines(rooms: Sequence[Room], width: int, *, ascii_only: bool, figures: bool = True) -> Iterator[Line]:
+def holders_lines(
+    rooms: Sequence[Room], width: int, *, ascii_only: bool, figures: bool = True, end: str = "hard"
+) -> Iterator[Line]:
     """Yield a bar a resource, then whose the letters are, what is free and what is wanted.
 
-    ``figures``: with what each holds, where nothing else says it.
+    ``figures``: with what each holds, where nothing else says it. ``end``: what the end of a bar is called.
     """
     if not any(room.holds for room in rooms):
         return
@@ -163,7 +165,7 @@ def holders_lines(rooms: Sequence[Room], width: int, *, ascii_only: bool, figure
         yield from tone_lines("", wrap_text(f"{name}  {', '.join(amounts)}", width, first=f"  {letter} ", rest="    "))
     if not figures:
         yield from _wrap_texts([f"{letter} {name}" for name, letter in letters.items()], width)
-    for text in _legend_texts(rooms, letters, ascii_only=ascii_only):
+    for text in _legend_texts(rooms, letters, end, ascii_only=ascii_only):
         yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="    "))
 
 
@@ -178,17 +180,17 @@ def _wrap_texts(texts: Sequence[str], width: int) -> Iterator[Line]:
     yield [("", line)]
 
 
-def _legend_texts(rooms: Sequence[Room], letters: Mapping[str, str], *, ascii_only: bool) -> list[str]:
+def _legend_texts(rooms: Sequence[Room], letters: Mapping[str, str], end: str, *, ascii_only: bool) -> list[str]:
     """Return what stands in the bars beside the letters."""
     others = {name for room in rooms for name in room.holds} - letters.keys()
-    texts = [f"{OTHERS} {len(others)} others"] if others else []
+    texts = [f"{OTHERS} {len(others)} other{'s' * (len(others) != 1)}"] if others else []
     free = [f"{room.name} {left}" for room in rooms if (left := _free(room)).nano > 0]
     if free:
         texts.append(f"{'.' if ascii_only else '·'} free: {', '.join(free)}")
     wanted = [f"{room.name} {room.wanted}" for room in rooms if room.wanted is not None]
     if wanted:
         texts.append(f"{'#' if ascii_only else '▒'} wanted: {', '.join(wanted)}")
-    texts.append(f"{_END[ascii_only]} hard")
+    texts.append(f"{_END[ascii_only]} {end}")
     return texts
 
 

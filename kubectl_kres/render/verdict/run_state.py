@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubectl_kres.render.text.line import Tone, clip_text, duration_text
+from kubectl_kres.render.text.line import Tone, ago_or_at, clip_text, duration_text
 from kubectl_kres.reports.common.explanation import NEGATIVE, RunState
 from kubectl_kres.reports.common.nodes import NodeReport
+from kubectl_kres.reports.explain.all_states import ScheduledJobs
 
 _TONES: Mapping[str, Tone] = {"fails": "bad", "waits": "bad", "starting": "warn", "off": "quiet", "ended": "quiet"}
 #: Cells of a sentence of the cluster.
@@ -106,6 +107,13 @@ def state_sentence(state: RunState, now: str = "") -> str:
     texts += [duration_text(state.since, now)] if state.since else []
     more = f" ({', '.join(texts)})" if texts else ""
     return f"{reason}{more}" if reason else more.strip(" ()")
+
+
+def scheduled_text(jobs: ScheduledJobs, now: str) -> str:
+    """Return what a CronJob that is on does: how many Jobs run, and how long ago one ended well."""
+    running = f"{jobs.running} job{'s' * (jobs.running != 1)} run{'s' * (jobs.running == 1)}" if jobs.running else ""
+    success = f"last success{ago_or_at(jobs.last_success, now)}" if jobs.last_success else "no success yet"
+    return ", ".join(filter(None, (running, success)))
 
 
 def state_suffix(state: RunState | None) -> str:

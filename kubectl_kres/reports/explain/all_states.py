@@ -13,6 +13,7 @@ from kubectl_kres.model.workload_kinds import RETRIED
 from kubectl_kres.reports.common.explanation import RunState
 from kubectl_kres.reports.common.nodes import waits_for_node
 from kubectl_kres.reports.common.owners import controller, owned_by
+from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.replicas import newest_set, pods_of
 from kubectl_kres.reports.common.system import kinds_of, state_of_object
 from kubectl_kres.reports.explain.object_state import is_plain, state_of_pod, state_of_turn
@@ -95,6 +96,26 @@ def all_states(store: Store, namespace: str, pods: PodStates) -> Iterator[tuple[
     yield from _system_states(store, namespace, pods)
     for pod, state in pods.uncontrolled_pods(namespace):
         yield ObjectRef("Pod", pod.metadata.name, pod.metadata.namespace), state
+
+
+class ScheduledJobs(Record, frozen=True):
+    """A CronJob that is on: how many of its Jobs run, and when one last ended well (RFC 3339; empty: none has yet, or
+    the server does not say).
+    """
+
+    ref: ObjectRef
+    running: int = 0
+    last_success: str = ""
+
+
+def scheduled_jobs(store: Store, namespace: str) -> Iterator[ScheduledJobs]:
+    """Yield the CronJobs that are on. ``namespace`` empty: in all namespaces."""
+    for workload in store.all("CronJob", namespace or None):
+        if not workload.spec.suspend:
+            ref = ObjectRef("CronJob", workload.metadata.name, workload.metadata.namespace)
+            active = workload.status.active
+            running = len(active) if isinstance(active, tuple) else 0
+            yield ScheduledJobs(ref, running, workload.status.last_successful_time or "")
 
 
 def _system_states(store: Store, namespace: str, pods: PodStates) -> Iterator[tuple[ObjectRef, RunState]]:

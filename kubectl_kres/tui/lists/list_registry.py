@@ -13,10 +13,12 @@ from kubectl_kres.tui.lists import (
     findings,
     limitranges,
     namespaces,
+    nodes,
     pods,
     quotas,
     refused_workloads,
     timeline,
+    waiting,
     workloads,
 )
 from kubectl_kres.tui.lists.list_spec import Listing
@@ -29,7 +31,18 @@ LISTINGS: Mapping[str, Listing] = {
     for listing in (
         *(
             module.LISTING
-            for module in (namespaces, workloads, pods, quotas, limitranges, refused_workloads, findings, timeline)
+            for module in (
+                namespaces,
+                workloads,
+                pods,
+                quotas,
+                limitranges,
+                nodes,
+                waiting,
+                refused_workloads,
+                findings,
+                timeline,
+            )
         ),
         *(listing for system in systems() for listing in system.listings()),
     )

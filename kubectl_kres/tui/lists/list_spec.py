@@ -53,6 +53,7 @@ class Listing(Struct, frozen=True):
     others, and this is whether they tell of a moment ago.
     worst_first: rows stand by the column ``state`` until another order is chosen; of more rows than ``worst_most`` (0:
     of however many) by their names.
+    first_by: the column by which rows stand then, where that is another one.
     fields: what a filter like ``limits=none`` looks at besides the columns, by name.
     none: that there are no rows, in words; empty: what else is said then, and what to do next.
     tabs: those of a row's screen that keys of the same name open.
@@ -87,6 +88,7 @@ class Listing(Struct, frozen=True):
     sums: bool = False
     worst_first: bool = False
     worst_most: int = 0
+    first_by: str = ""
     fields: Mapping[str, Callable[[Any], str]] = {}
     none: str = ""
     empty: Callable[[Session, str, int], Iterable[Line]] | None = None

@@ -175,7 +175,7 @@ def _row(session: Session, ref: ObjectRef) -> tuple[RowKey, QuotaEntry] | None:
     return None if quota is None else ((ref.namespace, ref.name), quota_row(session, quota))
 
 
-def _holders(session: Session, ref: ObjectRef, width: int) -> Iterator[Line]:
+def holders_of(session: Session, ref: ObjectRef, width: int) -> Iterator[Line]:
     """Yield who holds the quota, where its pods are read and few enough to be counted between two keys."""
     store, quota = session.store, session.get(ref)
     if quota is None:
@@ -192,7 +192,7 @@ def _detail(session: Session, row: QuotaEntry, width: int) -> Iterator[Line]:
         return
     yield from quota_lines(tightest_first(row.report), ascii_only=session.setting.ascii_only, width=width)
     if width >= _ROOMY:
-        yield from _holders(session, row.ref, width)
+        yield from holders_of(session, row.ref, width)
     for ago, name, before, after in session.trends.hard_changes(row.ref, session.setting.clock()):
         when = f"{int(ago // 60)} min ago" if ago >= 60 else "just now"
         text = f"{when}: hard of {name} from {before or 'none'} to {after or 'none'}"

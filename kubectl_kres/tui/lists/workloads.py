@@ -13,10 +13,10 @@ from kubectl_kres.render.overview import refusal_causes, short_ref
 from kubectl_kres.render.quota.fit import refusal_detail
 from kubectl_kres.render.text.line import Line, Tone, age_text, labelled_lines
 from kubectl_kres.render.verdict.headline import verdict_word
-from kubectl_kres.render.verdict.run_state import reason_text, short, state_sentence
+from kubectl_kres.render.verdict.run_state import reason_text, scheduled_text, short, state_sentence
 from kubectl_kres.reports.common.explanation import NEGATIVE, RunState
 from kubectl_kres.reports.common.system import kinds_of
-from kubectl_kres.reports.explain.all_states import PodStates, all_states
+from kubectl_kres.reports.explain.all_states import PodStates, all_states, scheduled_jobs
 from kubectl_kres.reports.quota.denied import Denied, denied_needs, needs_of_systems, refusal_or_none
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
@@ -34,15 +34,20 @@ _ORDER = {word: place for place, word in enumerate(("fails", "waits", "starting"
 _MISSING = frozenset({"NotCreated", "Refused", "Quota"})
 
 
+#: The state of a CronJob that is on, whose Jobs have rows of their own, and what it is called.
+_BETWEEN_RUNS, _SCHEDULED = RunState("runs"), "scheduled"
+
+
 class WorkloadRow(Struct, frozen=True):
     """An object, its state, and how long it has been in it; empty: not known. ``denied``: why its pods are refused;
-    None: they are not.
+    None: they are not. ``told``: of a CronJob that is on how its Jobs fare, in words.
     """
 
     ref: ObjectRef
     state: RunState
     age: str
     denied: Denied | None = None
+    told: str = ""
 
     @property
     def pods(self) -> str:
@@ -52,14 +57,16 @@ class WorkloadRow(Struct, frozen=True):
     @property
     def word(self) -> str:
         """Return its state, as lists print it."""
-        return verdict_word(self.denied.verdict)[0] if self.denied is not None else short(self.state)[0]
+        if self.denied is not None:
+            return verdict_word(self.denied.verdict)[0]
+        return _SCHEDULED if self.told else short(self.state)[0]
 
     @property
     def causes(self) -> Sequence[str]:
         """Return why it is in that state, then the same in fewer and fewer words; of what runs nothing."""
         if self.denied is not None and (causes := tuple(refusal_causes(self.denied.verdict))):
             return causes
-        return (reason_text(self.state),)
+        return (self.told or reason_text(self.state),)
 
 
 def _reads(namespace: str) -> tuple[ReadRequest, ...]:
@@ -77,8 +84,15 @@ def _rows(session: Session, namespace: str) -> ListRows:
     for ref, state in all_states(session.store, namespace, states):
         denied = None
         if _lacks_pods(state):
-            denied = refusal_or_none(session.store, session.subject(ref), session.evaluation_options)
+            denied = _refusal(session, ref)
         yield (ref.namespace, ref.kind, ref.name), WorkloadRow(ref, state, age_text(state.since, now), denied)
+    for jobs in scheduled_jobs(session.store, namespace):
+        ref, told = jobs.ref, scheduled_text(jobs, now)
+        yield (ref.namespace, ref.kind, ref.name), WorkloadRow(ref, _BETWEEN_RUNS, "", _refusal(session, ref), told)
+
+
+def _refusal(session: Session, ref: ObjectRef) -> Denied | None:
+    return refusal_or_none(session.store, session.subject(ref), session.evaluation_options)
 
 
 def _lacks_pods(state: RunState) -> bool:
@@ -93,6 +107,8 @@ def _rank(row: WorkloadRow) -> tuple[bool, int, bool, int]:
 
 def row_sign(row: WorkloadRow) -> tuple[str, Tone]:
     """Return mark and tone: what fails or waits is bad, what was killed lately a warning, what is off is quiet."""
+    if row.denied is not None:
+        return ("x", "bad") if verdict_word(row.denied.verdict)[1] == "bad" else ("!", "warn")
     if row.state.state in NEGATIVE:
         return "x", "bad"
     if row.state.state == "runs" and row.state.reason:
@@ -118,7 +134,9 @@ def _detail(session: Session, row: WorkloadRow, width: int) -> Iterator[Line]:
         yield from refusal_detail(row.denied, width)
         return
     word, tone = short(row.state)
-    yield [(tone, word)]
+    yield [(tone, row.word if row.told else word)]
+    if row.told:
+        yield from labelled_lines("jobs", row.told, width)
     if sentence := state_sentence(row.state, session.setting.now()):
         yield from labelled_lines("because", sentence, width)
     if row.state.next:

@@ -86,8 +86,8 @@ class Browse(TablePane):
         self._described: Any | None = None
         self._faults = False
         #: Whether the order is the list's own, which nobody has changed.
-        self._by_default = listing.worst_first
-        if listing.worst_first and (column := self._severity_column()) is not None:
+        self._by_default = listing.worst_first or bool(listing.first_by)
+        if self._by_default and (column := self._first_column()) is not None:
             self.table.sort(column)
             self._costly = {column.id} if listing.ready is not None else set()
         #: All rows are to be made anew: at first they are.
@@ -105,9 +105,10 @@ class Browse(TablePane):
         #: Width and height of the table, as far as its rows decide them.
         self._shape: tuple[int, int] = (0, 0)
 
-    def _severity_column(self) -> Column | None:
-        """Return the column by which what is worst comes first."""
-        return next((column for column in self.table.columns if column.id == "state"), None)
+    def _first_column(self) -> Column | None:
+        """Return the column by which rows stand until another order is chosen."""
+        by = self.listing.first_by or "state"
+        return next((column for column in self.table.columns if column.id == by), None)
 
     def _columns(self, namespace: str) -> Sequence[Column]:
         setting, listing = self.session.setting, self.listing
