@@ -21,8 +21,8 @@ class NamespaceServices(NamedTuple):
 
 
 class WaitingRow(Struct, frozen=True):
-    """Something that waits for room. ``detail``: more about it in lines of a width; ``fix``: what gets it admitted, in words;
-    empty: not known. ``age``: for how long it has waited, in words.
+    """Something that waits for room. ``detail``: more about it in lines of a width; ``fix``: what gets it admitted, in
+    words; empty: not known. ``age``: for how long it has waited, in words.
     """
 
     waits: WaitingObject
