@@ -85,19 +85,25 @@ def _most_rounds(point: Point, change: Sequence[int]) -> int:
     return min(rounds, default=0) - 1
 
 
-def counts_of(value: Any) -> Iterator[int]:
-    """Yield the numbers in nested tuples."""
+def split(value: Any) -> Point:
+    """Return the numbers in nested tuples, and the tuples without them."""
+    counts: list[int] = []
+    form: list[Any] = []
+    _split(value, counts, form)
+    return Point(tuple(counts), tuple(form))
+
+
+def _split(value: tuple[Any, ...], counts: list[int], form: list[Any]) -> None:
+    form += (type(value), len(value))
     for item in value:
-        if type(item) is int:
-            yield item
+        kind = type(item)
+        if kind is int:
+            counts.append(item)
+            form.append(int)
         elif isinstance(item, tuple):
-            yield from counts_of(item)
-
-
-def form_of(value: Any) -> Any:
-    """Return nested tuples without their numbers."""
-    items = (form_of(item) if isinstance(item, tuple) else None if type(item) is int else item for item in value)
-    return type(value).__name__, tuple(items)
+            _split(item, counts, form)
+        else:
+            form.append(item)
 
 
 def with_counts(value: Any, counts: Iterator[int]) -> Any:

@@ -14,7 +14,7 @@ from kubectl_kres.model.objects import Raw, mapping, text
 from kubectl_kres.model.ordinals import Names, length
 from kubectl_kres.simulate import controllers
 from kubectl_kres.simulate.controllers import kept_revisions, kept_sets, remaining_pods, sync_deployment
-from kubectl_kres.simulate.leaps import Point, counts_of, form_of, leap, with_counts
+from kubectl_kres.simulate.leaps import Point, leap, split, with_counts
 from kubectl_kres.simulate.replicas import Replica, gaps, outside
 from kubectl_kres.simulate.shapes import Shape, add_costs
 from kubectl_kres.simulate.state import (
@@ -115,7 +115,8 @@ def leap_of_state(states: Sequence[State], move: Callable[[State], State | None]
         value = (state.used, *(state.workloads[index][1] for index in places))
         others = state.world, state.step, state.limits, state.claims, state.answers
         left = (limit - have for limit, have in zip(state.limits, state.used, strict=True) if limit is not None)
-        return Point((*counts_of(value), *left), (form_of(value), others))
+        point = split(value)
+        return Point((*point.counts, *left), (point.form, others))
 
     def moved(state: State, counts: Sequence[int]) -> State:
         value = (state.used, *(state.workloads[index][1] for index in places))

@@ -6,7 +6,7 @@ Where two templates, or two workloads, compete for the same room, each order can
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import Struct, structs
@@ -15,7 +15,7 @@ from kubectl_kres.admission.quota.quota_admission import Key, Price, with_price
 from kubectl_kres.model.ordinals import length, overlap
 from kubectl_kres.simulate import controllers
 from kubectl_kres.simulate.controllers import remaining_pods, sync_deployment
-from kubectl_kres.simulate.leaps import LEAST_MOVES, Point, counts_of, form_of, leap, with_counts
+from kubectl_kres.simulate.leaps import LEAST_MOVES, Point, leap, split, with_counts
 from kubectl_kres.simulate.replicas import Replica, gaps, joined
 from kubectl_kres.simulate.state import (
     DeploymentState,
@@ -32,6 +32,8 @@ from kubectl_kres.simulate.state import (
 
 Sets = tuple[ReplicaSetState, ...]
 
+#: After so many moves rounds are looked for: those of one controller are short.
+_LOOKS = (7, 13, LEAST_MOVES)
 #: Beyond so many steps of a controller nothing is said of the end.
 _MOST_STEPS = 20_000
 
@@ -179,11 +181,16 @@ def settle_rollout(
 
 def _run_until_stable(run: _Run, rivals: Sequence[_Run], *, rivals_first: bool) -> None:
     """Let the controllers act until none changes anything."""
-    going = True
-    while going:
-        going = rivals_first and _run_controllers(rivals)
-        going |= run.step() if rivals_first and rivals else run.run_until_stable()
-        going |= _run_controllers(rivals)
+    if not rivals:
+        run.run_until_stable()
+        return
+
+    def act() -> bool:
+        acted = rivals_first and _run_controllers(rivals)
+        acted |= run.step() if rivals_first else run.run_until_stable()
+        return _run_controllers(rivals) or acted
+
+    _Course((run, *rivals), act).follow()
 
 
 def _run_controllers(runs: Sequence[_Run]) -> bool:
@@ -218,34 +225,40 @@ class _Course:
     def __init__(self, runs: Sequence[_Run], move: Callable[[], bool]) -> None:
         """``move`` makes the next one; it returns False if there is none."""
         self.runs, self.room, self.move = runs, runs[0].room, move
+        prices = (price for run in runs for price in run.prices())
+        #: What moves can change the use of: of a namespace with many quotas that is little.
+        self.keys = tuple(dict.fromkeys(key for price in prices for key in price))
 
     def follow(self) -> None:
         """Make all moves."""
         # Most come to rest soon: what rounds are recognised by is noted of those that do not.
-        for _ in range(LEAST_MOVES):
+        for _ in range(_LOOKS[0]):
             if not self.move():
                 return
         stands = [self._stand()]
         while self.move():
             stands.append(self._stand())
-            if len(stands) == LEAST_MOVES:
-                further = leap(stands, self._point, _Stand.with_counts, self._after)
-                if further is not None:
-                    self._go_on_from(further)
+            if len(stands) not in _LOOKS:
+                continue
+            further = leap(stands, self._point, _Stand.with_counts, self._after)
+            if further is not None:
+                self._go_on_from(further)
+            if further is not None or len(stands) == LEAST_MOVES:
                 stands = [self._stand()]
 
     def _stand(self) -> _Stand:
         return _Stand(
             tuple(run.state for run in self.runs),
-            tuple(self.room.used.items()),
-            tuple(self.room.hard.items()),
+            tuple((key, self.room.used.get(key, 0)) for key in self.keys),
+            tuple((key, self.room.hard[key]) for key in self.keys if key in self.room.hard),
             tuple(tuple((row.start, row.stop) for row, _ in run.claims) for run in self.runs),
             tuple(tuple(price for _, price in run.claims) for run in self.runs),
             tuple(run.once for run in self.runs),
         )
 
     def _go_on_from(self, stand: _Stand) -> None:
-        self.room.used, self.room.hard = dict(stand.used), dict(stand.hard)
+        self.room.used.update(stand.used)
+        self.room.hard.update(stand.hard)
         self.room.grown += 1
         for index, run in enumerate(self.runs):
             rows = (range(*ends) for ends in stand.rows[index])
@@ -267,8 +280,8 @@ class _Course:
         used, hard = dict(stand.used), dict(stand.hard)
         wanted = (count_wanted_pods(state) - pods_of(state) for state in stand.states)
         left = (amount - used.get(key, 0) for key, amount in hard.items())
-        form = form_of(stand.counted), stand.prices, stand.once
-        return Point((*counts_of(stand.counted), *wanted, *left), form)
+        point = split(stand.counted)
+        return Point((*point.counts, *wanted, *left), (point.form, stand.prices, stand.once))
 
 
 def _without_alike(row: range, alike: range) -> range:
@@ -287,6 +300,12 @@ class _Run:
     @property
     def updated(self) -> int:
         return count(self.state.pods) if isinstance(self.state, ReplicaSetState) else count_updated_pods(self.state)
+
+    def prices(self) -> Iterator[Price]:
+        """Yield all that it may charge."""
+        yield from self.costs.pods.values()
+        yield from (price for _, price in self.claims if price is not None)
+        yield self.once
 
     @property
     def complete(self) -> bool:
