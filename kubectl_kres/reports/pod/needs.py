@@ -231,27 +231,29 @@ def pod_origin(pod: Pod) -> PodOrigin:
 class WorkloadOrigin(NamedTuple):
     """The part of a listed workload that its reads depend on, without its name and selector.
 
-    ``reads``: the kinds that say whether its pods run.
+    ``has_account``: it names a service account; all of these are read where one is. ``reads``: the kinds that say
+    whether its pods run.
     """
 
     namespace: str
     kind: str
     priority_class: str
     runtime_class: str
-    service_account: str
+    has_account: bool
     reads: frozenset[str]
 
 
 def origin_of_workload(store: Store, kind: str, workload: Workload) -> WorkloadOrigin | None:
-    """Return the origin; None for a workload for which claims are made, or whose own old pods are read, since it needs
-    more.
+    """Return the origin; None for a workload for which claims are made, whose own old pods are read, or which lacks
+    pods, since it needs more.
     """
     spec = _spec(workload)
     if spec is None or workload.spec.volume_claim_templates or makes_objects(spec):
         return None
-    if _replaces(store, kind, workload):
+    if _replaces(store, kind, workload) or _lacks_pods(store, kind, workload):
         return None
-    classes = (spec.priority_class_name, spec.runtime_class_name or "", getattr(spec, "service_account_name", ""))
+    has_account = getattr(spec, "service_account_name", "") not in {"", "default"}
+    classes = (spec.priority_class_name, spec.runtime_class_name or "", has_account)
     subject = Subject(ObjectRef(kind, workload.metadata.name, workload.metadata.namespace), BY_KIND[kind])
     more = account_needs(store, subject, spec, workload=workload)
     reads = frozenset(read.kind for read in (*_reads_of_workload(store, kind, workload), *more))
