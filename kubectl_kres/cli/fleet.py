@@ -108,7 +108,7 @@ class _FleetTally(RunSummary):
 def _answer(task: FleetTask, notes: list[str]) -> ClusterStatus:
     options = options_of(task.options)
     query = load_plan(task.report)(options, ())
-    page, run_summary = query.page(), _FleetTally(options, notes.append)
+    page, run_summary = query.page(), _FleetTally(options, notes.append, task.report)
     summary = summary_of(task.report)(task.cluster)
     context = RunContext(query, f"kubectl kres {task.report}", server_from_flags(options))
     count = 0

@@ -41,9 +41,12 @@ _SUPPOSED = "than the rules known here"
 
 
 class RunSummary:
-    """The summary of a run. ``count``: how many objects have an answer. ``note`` prints a line to stderr."""
+    """The summary of a run. ``count``: how many objects have an answer. ``note`` prints a line to stderr.
 
-    def __init__(self, options: Options, note: Callable[[str], None]) -> None:
+    ``command``: which one is run; empty: the one that the user typed.
+    """
+
+    def __init__(self, options: Options, note: Callable[[str], None], command: str = "") -> None:
         self.note = note
         self.count = 0
         self._complete = True
@@ -58,7 +61,7 @@ class RunSummary:
         self.met: dict[str, bool] = {}
         self._options, self._access = options, access_flags(options)
         context = click.get_current_context(silent=True)
-        self._command = (context.info_name or "") if context is not None else ""
+        self._command = command or (context.info_name if context is not None else None) or ""
         self._codes: set[int] = set()
         self._failed_reads: dict[tuple[str, str], FailedRead] = {}
         #: What standard output says of what could not be read.
@@ -88,10 +91,6 @@ class RunSummary:
         """Whether nothing is missing that the answers need."""
         return self._complete and not any(item.required for item in self.unread)
 
-    @complete.setter
-    def complete(self, value: bool) -> None:
-        self._complete = value
-
     @property
     def no_answers(self) -> bool:
         """Return whether there were errors and no answer at all, which is less than an empty list."""
@@ -119,7 +118,7 @@ class RunSummary:
             return
         self._note_error(error)
         self._codes.add(error.exit_code)
-        self.complete = self.complete and not _is_unread_error(error)
+        self._complete = self._complete and not _is_unread_error(error)
 
     def add_answer(
         self, failed_reads: Iterable[FailedRead], *, complete: bool, negative: bool, counts: bool = True
@@ -133,7 +132,7 @@ class RunSummary:
     def leaves_out(self, faults: Sequence[InputError]) -> None:
         """Add documents of files that could not be used. They are reported at the end, as kubectl does."""
         self._left_out = faults
-        self.complete = self.complete and not faults
+        self._complete = self._complete and not faults
 
     def note_printed(self, failed_reads: Iterable[FailedRead]) -> None:
         """Note failed reads that standard output reports already; on the same terminal they are not repeated."""
@@ -148,7 +147,7 @@ class RunSummary:
 
     def note_unread(self, failed_reads: Iterable[FailedRead], *, complete: bool) -> None:
         """Note what could not be read for an answer."""
-        self.complete = self.complete and complete
+        self._complete = self._complete and complete
         for item in failed_reads:
             if item.required:
                 self._named_kinds.add(item.kind)
@@ -415,7 +414,7 @@ class Page:
             yield from self.reports(AnswerBatch(source.store, item, options, many, cache), run_summary)
         refused = inputs.refused_policies(options.server) if self.names_refused_policies and options is not None else ()
         run_summary.leaves_out([*inputs.left_out, *refused])
-        run_summary.complete = run_summary.complete and not source.skipped
+        run_summary.note_unread((), complete=not source.skipped)
 
 
 def each_pod(source: ObjectSource, space: str, take: Callable[[Pod], object], run_summary: RunSummary) -> bool:

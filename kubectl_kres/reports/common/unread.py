@@ -5,6 +5,8 @@ A report asks for reads, and the store knows what became of each. No report has 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from kubectl_kres.model.kinds import named_kind
@@ -41,14 +43,12 @@ def unread_kinds(store: Store, command: str) -> tuple[UnreadKind, ...]:
     gaps = {read: coverage for read, coverage in store.failures().items() if not (coverage.left_out and read.required)}
     if not gaps:
         return ()
-    from kubectl_kres.reports.common.rbac import COMMANDS  # noqa: PLC0415 - all kinds of all systems: rarely needed
-
-    rights = COMMANDS.get(command) or [right for every in COMMANDS.values() for right in every]
+    rights = _rights_by_kind(command)
     result: dict[str, UnreadKind] = {}
     for read, coverage in gaps.items():
         # What only the scheduler's reports look at is a view of its kind.
         kind = named_kind(read.kind)
-        asked = [right for right in rights if named_kind(right.kind) == kind]
+        asked = rights.get(kind, ())
         if _is_read_otherwise(store, read) or (asked and not any(_is_for(right, read) for right in asked)):
             continue
         if store.origin.kind != "cluster" and read.kind not in store.asked:
@@ -59,6 +59,17 @@ def unread_kinds(store: Store, command: str) -> tuple[UnreadKind, ...]:
         if known is None or (item.required and not known.required):
             result[kind] = item
     return tuple(result.values())
+
+
+@cache
+def _rights_by_kind(command: str) -> Mapping[str, Sequence[ReadRight]]:
+    """Return what a command reads, by kind; of a command that is not known, what any command does."""
+    from kubectl_kres.reports.common.rbac import COMMANDS  # noqa: PLC0415 - all kinds of all systems: rarely needed
+
+    result: dict[str, list[ReadRight]] = {}
+    for right in COMMANDS.get(command) or [right for every in COMMANDS.values() for right in every]:
+        result.setdefault(named_kind(right.kind), []).append(right)
+    return result
 
 
 def _is_for(right: ReadRight, read: ReadRequest) -> bool:
