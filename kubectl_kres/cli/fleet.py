@@ -31,7 +31,7 @@ _SUMMARIES: Final = "kubectl_kres.fleet.summaries"
 REPORTS: Final[Mapping[str, FleetReport]] = {
     "qos": FleetReport((_SUMMARIES, "QosSummary"), {"summary": True}),
     "quota": FleetReport((_SUMMARIES, "QuotaSummary")),
-    "overview": FleetReport((_SUMMARIES, "OverviewSummary")),
+    "overview": FleetReport((_SUMMARIES, "OverviewSummary"), {"summary": True}),
     "check": FleetReport((_SUMMARIES, "CheckSummary")),
     **{name: report for system in systems() for name, report in system.fleet.items()},
 }

@@ -390,7 +390,7 @@ def _pods(problem: Problem) -> int:
 
 
 #: Problems whose remedies are looked for.
-_MENDED = 20
+MENDED = 20
 #: Why something is not known.
 _UNKNOWN = frozenset({"denied", "failed", "unread"})
 
@@ -452,9 +452,12 @@ def overview(
     options: EvaluationOptions,
     sums: Iterable[NamespaceSums] | None,
     pods: PodStates | None = None,
+    *,
+    mended: int = MENDED,
 ) -> Overview:
     """``sums``: of the pods by namespace, without a total; None: pods could not be read. ``pods``: how
-    they fare; None: those of the store.
+    they fare; None: those of the store. ``mended``: for how many of the worst problems fixes are looked for, which
+    costs more than all else.
     """
     context = AreaInput(store, namespace, options, partial(read_quota, store, options))
     reads = overview_needs(namespace)
@@ -478,7 +481,7 @@ def overview(
     problems_found = worst_first(areas)
     problems = [
         replace(problem, fixes=remedies[problem.area](problem))
-        if index < _MENDED and problem.area in remedies
+        if index < mended and problem.area in remedies
         else problem
         for index, problem in enumerate(problem for problem in problems_found if not problem.elsewhere)
     ]
@@ -486,7 +489,7 @@ def overview(
     if any(waiting_pod(problem, waiting) is not None for problem in problems):
         seen = _with_pods(store, waiting.values())
         problems = [
-            _with_nodes(seen, problem, waiting, options, mended=index < _MENDED)
+            _with_nodes(seen, problem, waiting, options, mended=index < mended)
             for index, problem in enumerate(problems)
         ]
     failed_reads = (*find_unread(store, reads), *_find_unread_pods(store, waiting.values()))

@@ -31,8 +31,10 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.render import overview as render
 from kubectl_kres.reports.common.explanation import EvaluationOptions
+from kubectl_kres.reports.common.shown import WORST
 from kubectl_kres.reports.explain.all_states import PodStates
 from kubectl_kres.reports.overview import (
+    MENDED,
     Overview,
     elsewhere,
     elsewhere_needs,
@@ -87,7 +89,7 @@ class OverviewPage(run_loop.Page):
             complete(source, subjects_of(source.store, space), list_read_requests, scope=space, listed=True)
             fill_all(source, partial(_node_needs, source.store, states))
             source.fill(recount_needs(source.store, space))
-            result = overview(source.store, space, evaluation_options, sums, states)
+            result = overview(source.store, space, evaluation_options, sums, states, mended=self._shown_fixes())
             if space and not result.problems and not (source.store.origin.kind == "cluster" and options.namespaces):
                 # Whoever names no namespace has not chosen to look at this one alone.
                 source.fill(elsewhere_needs())
@@ -101,6 +103,15 @@ class OverviewPage(run_loop.Page):
             if options.output in {"text", "wide"}:
                 run_summary.note_printed(result.unread)
         run_summary.note_unread((), complete=not source.skipped)
+
+    def _shown_fixes(self) -> int:
+        """Return of how many problems the fixes are shown."""
+        options = self.options
+        if options.summary:
+            return 0
+        if options.output == "brief":
+            return 1
+        return WORST if options.output == "text" and not options.whole else MENDED
 
     def _sum_pods(
         self,
