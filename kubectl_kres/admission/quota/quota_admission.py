@@ -478,14 +478,19 @@ def pod_request(pod: Pod, server: Server, *, draft: Draft | None = None, now: da
     ``draft``: its quantities, where they were read already.
     """
     if draft is None:
-        try:
-            draft = draft_pod(pod, server)
-        except Unparsable as fault:
-            raise Unparsable(fault.path, fault.error, f"Pod/{pod.metadata.namespace}/{pod.metadata.name}") from fault
+        draft = _draft_existing(pod, server)
     qos_class = pod.status.qos_class or qos.compute_class(draft)
     in_scope = partial(matches_pod, spec=pod.spec, priority_class=pod.spec.priority_class_name, qos_class=qos_class)
     usage = stored_pod_usage(pod, draft, now)
     return QuotaRequest("pods", _name(pod.metadata), usage, pod_names, in_scope, stated_names(draft))
+
+
+def _draft_existing(pod: Pod, server: Server) -> Draft:
+    """Raises Unparsable, which names the pod."""
+    try:
+        return draft_pod(pod, server)
+    except Unparsable as fault:
+        raise Unparsable(fault.path, fault.error, f"Pod/{pod.metadata.namespace}/{pod.metadata.name}") from fault
 
 
 class PodRequests:
@@ -509,7 +514,7 @@ class PodRequests:
         key = content_key((result, texts))
         quota_requests = self._request_cache.get(key)
         if quota_requests is None:
-            draft = draft_pod(pod, self._server)
+            draft = _draft_existing(pod, self._server)
             alike = pod_request(pod, self._server, draft=draft, now=self._now)
             quota_requests = self._request_cache[key] = alike, status.qos_class or qos.compute_class(draft)
         request, qos_class = quota_requests

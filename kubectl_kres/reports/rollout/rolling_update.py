@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
-from kubectl_kres.admission.quota.quota_admission import Key, Price, amounts, charges, pod_request, sum_price
+from kubectl_kres.admission.quota.quota_admission import Key, PodRequests, Price, amounts, charges, sum_price
 from kubectl_kres.admission.request.new_pod import admit, quota_request
 from kubectl_kres.model.ordinals import length, overlap
 from kubectl_kres.model.pod import Pod
@@ -110,6 +110,7 @@ class _Rollout:
         stored = store.get(subject.ref.kind, self.name, self.namespace)
         self.stored = stored if isinstance(stored, Workload) else None
         self.used, self.hard = amounts(self.policies.quotas)
+        self.requests = PodRequests(self.server)
         #: The number of pods that its sets were last scaled to: a file may change it together with the template.
         self.scaled = pods.wanted
         if subject.raw is not None and subject.ref.kind == "Deployment" and self.stored is not None:
@@ -295,7 +296,7 @@ class _Rollout:
 
     def _cost_of_pod(self, pod: Pod) -> Charges:
         """Return the cost of an existing pod, with the objects that were made for it."""
-        return self._with_objects(charges(pod_request(pod, self.server), self.policies.quotas), pod)
+        return self._with_objects(charges(self.requests.request_of(pod), self.policies.quotas), pod)
 
     def _with_objects(self, pod_charges: Charges, pod: Pod) -> Charges:
         if not makes_objects(pod.spec):
