@@ -2,7 +2,7 @@
 
 - KRES501: an object names a LocalQueue that its namespace does not have.
 - KRES502: an object names a WorkloadPriorityClass that does not exist.
-- KRES503: a job asks for more than its queue can ever give.
+- KRES503: a job is one that its queue never admits.
 - KRES504: a LocalQueue leads to no ClusterQueue.
 - KRES505: a ClusterQueue does not take the namespace of a LocalQueue.
 - KRES506: a ClusterQueue names something that does not exist.
@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from kubectl_kres.kueue import model
 from kubectl_kres.kueue.reports.account import account_of, nearest
 from kubectl_kres.kueue.reports.record import QueueAccount
-from kubectl_kres.kueue.reports.words import inactive_text, quota_text
+from kubectl_kres.kueue.reports.words import cause_text, inactive_text, quota_text
 from kubectl_kres.kueue.reports.world import labels_of_subject
 from kubectl_kres.kueue.rules.world import is_pending
 from kubectl_kres.kueue.stored import is_known, world_of
@@ -86,16 +86,17 @@ NO_PRIORITY = Rule(
 
 
 def find_never_fits(context: CheckContext) -> Iterator[Diagnostic]:
-    """Yield what no flavor of its queue ever has room for, also where nothing else runs."""
+    """Yield what its queue never admits, also where nothing else runs."""
     for subject, _, _ in _queued(context):
         account = account_of(context.store, subject)
         if account is not None and _never_fits(account):
-            yield Diagnostic(subject.ref, {"why": quota_text(account)}, "spec")
+            why = quota_text(account) if account.cause == "behind" else cause_text(account)
+            yield Diagnostic(subject.ref, {"why": why}, "spec")
 
 
 def _never_fits(account: QueueAccount) -> bool:
-    """Return whether nothing of its flavors is only in use now."""
-    if account.cause in {"NoMatchingFlavor", "ExceedsMaxQuota"}:
+    """Return whether something is wrong with it beside what is only in use now."""
+    if account.cause in {"NoMatchingFlavor", "ExceedsMaxQuota", "resources", "limit-range"}:
         return True
     waits = any(row.why == "WaitingForQuota" for row in account.flavors)
     return account.cause == "behind" and any(row.why for row in account.flavors) and not waits
@@ -103,10 +104,10 @@ def _never_fits(account: QueueAccount) -> bool:
 
 NEVER_FITS = Rule(
     code="KRES503",
-    title="a job asks for more than its queue can ever give",
+    title="a job is one that its queue never admits",
     severity="error",
     reason="It waits however much others give back, and in a StrictFIFO queue all behind it wait with it.",
-    remedy="Ask for less, run fewer pods at once, or raise the nominalQuota of a flavor.",
+    remedy="Ask for less, or let the queue give more: its explanation has fixes that were tried.",
     message="{why}",
     find=find_never_fits,
 )

@@ -40,14 +40,16 @@ def account_lines(account: QueueAccount, width: int, *, refused: bool = False, l
         more = account.place - 1 - len(account.ahead)
         rest = f" and {more} more" if more > 0 else ""
         yield from labelled_lines("before", f"{join_words(texts)}{rest}", width)
-    if account.says and account.cause not in {"no-priority-class", "quoted"}:
+    if account.says and account.standing != "admitted" and account.cause not in {"no-priority-class", "quoted"}:
         reason = f"{account.reason}: " if account.reason else ""
         yield from labelled_lines("kueue", f"{reason}{account.says}", width, tone="quiet")
     for pod_set in account.charges:
         amounts = [f"{each.resource} {each.pod}{_or(each)}" for each in pod_set.amounts if each.pod != "0"]
         pods = f" for each of {pod_set.pods} pods" if pod_set.pods != 1 else ""
+        asked = [f"{each.resource} {each.asked}" for each in pod_set.amounts if each.asked]
+        other = f"; a pod will ask for {join_words(asked)}" if asked else ""
         name = f"{pod_set.name}: " if len(account.charges) > 1 else ""
-        yield from labelled_lines("charged", f"{name}{', '.join(amounts) or 'nothing'}{pods}", width)
+        yield from labelled_lines("charged", f"{name}{', '.join(amounts) or 'nothing'}{pods}{other}", width)
         for each in pod_set.amounts:
             if each.asked:
                 yield from labelled_lines("differs", difference_text(each), width, tone="warn")
@@ -77,7 +79,7 @@ def _standing(account: QueueAccount, *, refused: bool) -> str:
     flavors = f" in flavor {join_words(account.flavor_names)}" if account.flavor_names else ""
     match account.standing:
         case "admitted":
-            then = ": only the refusal above stands in the way" if refused else ""
+            then = ": the refusal above remains" if refused else ""
             return f"admitted by ClusterQueue {account.cluster_queue}{flavors}{then}"
         case "reserved":
             return f"ClusterQueue {account.cluster_queue} has reserved quota{flavors}; {cause_text(account)}"
@@ -94,12 +96,13 @@ def _standing(account: QueueAccount, *, refused: bool) -> str:
 
 
 def difference_text(amount: ChargedAmount) -> str:
-    """Return that Kueue charges another amount than the pod will ask for, and where that comes from."""
-    head = f"Kueue charges {amount.resource} {amount.pod} for a pod that will ask for {amount.asked}"
+    """Return which container counts as another amount for Kueue than in the pod, and by which rule."""
+    rules = dict.fromkeys(_rule_text(entry.rule, str(entry.source.ref)) for entry in amount.sets if entry.source)
     texts = [f"{each.container} counts as {each.charged}, and gets {each.made}" for each in amount.differs]
-    rules = list(dict.fromkeys(_rule_text(entry.rule, str(entry.source.ref)) for entry in amount.sets if entry.source))
-    why = f" ({'; '.join(rules)})" if rules else ""
-    return f"{head}: {'; '.join(texts)}{why}. What runs is the pod's; state the request, and both are equal"
+    if len(texts) == 1 and rules and (amount.differs[0].charged, amount.differs[0].made) == (amount.pod, amount.asked):
+        texts = [amount.differs[0].container]
+    why = f": {'; '.join(rules)}" if rules else ""
+    return f"{'; '.join(texts)}{why}. State requests.{amount.resource}, and both are equal"
 
 
 def _rule_text(rule: str, source: str) -> str:

@@ -375,7 +375,8 @@ def find_held_up(context: CheckContext) -> Iterator[Diagnostic]:
     evaluated = {evaluated.ref: evaluated for evaluated in context.evaluated_workloads}
     reasons: dict[tuple[str, str], list[tuple[ObjectRef, RunState]]] = {}
     for ref, state in all_states(context.store, context.namespace, pods):
-        if not waits_or_fails(state) or state.reason == "Quota":
+        # What waits for its turn in a queue is as it should be; what a queue never admits has a rule of its own.
+        if not waits_or_fails(state) or state.reason in {"Quota", "Queue"}:
             continue
         if ref in evaluated and is_negative(context.verdict(evaluated[ref])):
             continue
