@@ -2,11 +2,12 @@
 """Add to the bundled demo without making it anew: scripts/demo/added/, and what the scheduler looks at.
 
     KUBEBUILDER_ASSETS=DIR python scripts/extend_demo.py
-    python scripts/extend_demo.py --autoscalers         only the vertical autoscalers; needs no server
+    python scripts/extend_demo.py --stored              only scripts/demo/stored/; needs no server
 
 A real API server with controllers and the real kube-scheduler plays the added files beside nodes that are as full as
 those of the demo. Of what comes of it the objects of the added namespaces are put into the file, their times moved to
-just before the demo was read. All other objects stay as they are. Running it again replaces what was added.
+just before the demo was read. The objects of stored/ are put into the file as they stand, with the status that their
+controllers give them. All other objects stay as they are. Running it again replaces what was added.
 """
 
 from __future__ import annotations
@@ -38,36 +39,37 @@ from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, load
 from kubectl_kres.cluster.read.fill_store import fill
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.kinds import BY_KIND, is_view
-from kubectl_kres.model.objects import BOUND_PODS
+from kubectl_kres.model.objects import BOUND_PODS, decode_object
 from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod
 from kubectl_kres.scheduling.node_info import gather_pods
 from kubectl_kres.snapshot.format import FORMAT, PAGE
 from kubectl_kres.snapshot.read import read
 from kubectl_kres.snapshot.scheduling import find_views
 from kubectl_kres.snapshot.write import write
-from kubectl_kres.store.store import ReadRequest, Store
+from kubectl_kres.store.store import Origin, ReadRequest, Store
 
 ADDED = sorted((ROOT / "scripts" / "demo" / "added").glob("*.yaml"))
 SPACES = {
     document["metadata"]["name"] for file in ADDED for document in documents(file) if document["kind"] == "Namespace"
 }
 VIEWS = (scheduling.NODES, scheduling.POD, BOUND_PODS)
+STORED = [item for file in sorted((ROOT / "scripts" / "demo" / "stored").glob("*.yaml")) for item in documents(file)]
+STORED_KEYS = {(one["kind"], one["metadata"].get("namespace", ""), one["metadata"]["name"]) for one in STORED}
 #: Kinds that came after the demo was made, of whose objects it has none.
-AUTOSCALER = "VerticalPodAutoscaler"
 NEWER = (
-    *("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "RuleStatus", AUTOSCALER),
+    *("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "RuleStatus", "VerticalPodAutoscaler"),
     *("Workload", "LocalQueue", "ClusterQueue", "ResourceFlavor", "Cohort", "AdmissionCheck", "WorkloadPriorityClass"),
 )
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 
 
 def main() -> int:
-    if sys.argv[1:] == ["--autoscalers"]:
+    if sys.argv[1:] == ["--stored"]:
         whole = make_demo.OUT.read_bytes().splitlines(keepends=True)[:-1]
-        pages = [line for line in whole[1:] if json.loads(line)["kind"] != AUTOSCALER]
+        pages = merged([], whole[1:], kept=lambda kind, item: not is_stored(kind, item))
         views_from = next((at for at, line in enumerate(pages) if is_view(json.loads(line)["kind"])), len(pages))
-        pages[views_from:views_from] = autoscalers(json.loads(whole[0])["time"])
-        make_demo.OUT.write_bytes(joined([whole[0], *pages]))
+        lines = merged(pages[:views_from], stored(whole[0]))
+        make_demo.OUT.write_bytes(joined([whole[0], *lines, *pages[views_from:]]))
         return 0
     old = kept_lines(make_demo.OUT.read_bytes())
     make_demo.OUT.write_bytes(joined(old))
@@ -78,39 +80,51 @@ def main() -> int:
             play(kube, store)
         add(new, make_demo.read(plane.kubeconfig), views(plane.kubeconfig))
     look(store, new)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "added.kres"
-        write(new, str(path))
-        lines = path.read_bytes().splitlines(keepends=True)[1:-1]
-    lines[:0] = autoscalers(json.loads(old[0])["time"])
-    make_demo.OUT.write_bytes(joined([old[0], *merged(old[1:], lines)]))
+    make_demo.OUT.write_bytes(joined([old[0], *merged(old[1:], [*stored(old[0]), *written(new)])]))
     return 0
 
 
-def autoscalers(time: str) -> list[bytes]:
-    """The vertical autoscalers of their file as a server stores them, which were made when the demo was read."""
-    items = documents(make_demo.DEMO / "autoscalers.yaml")
-    for item in items:
-        name = f"{item['metadata']['namespace']}/{item['metadata']['name']}"
-        item["metadata"] |= {"uid": str(uuid5(NAMESPACE_URL, name)), "creationTimestamp": time}
-        item.pop("kind"), item.pop("apiVersion")
-    return merged([], [json.dumps({"kind": AUTOSCALER, "items": items}).encode()])
+def written(store: Store) -> list[bytes]:
+    """The pages of a store as a snapshot has them."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "added.kres"
+        write(store, str(path))
+        return path.read_bytes().splitlines(keepends=True)[1:-1]
+
+
+def stored(head: bytes) -> list[bytes]:
+    """Pages of the objects that are put in as they stand; one without a time was made when the demo was read."""
+    store = Store(Origin("snapshot"))
+    for item in STORED:
+        made = {"creationTimestamp": json.loads(head)["time"], "uid": uid(item["kind"], item["metadata"])}
+        metadata = {**made, **item["metadata"]}
+        for owner in metadata.get("ownerReferences", ()):
+            space = metadata["namespace"] if BY_KIND[owner["kind"]].namespaced else ""
+            owner["uid"] = uid(owner["kind"], {**owner, "namespace": space})
+        if "involvedObject" in item:
+            item["involvedObject"]["uid"] = uid(item["involvedObject"]["kind"], item["involvedObject"])
+        store.add(item["kind"], decode_object({**item, "metadata": metadata}, BY_KIND[item["kind"]].detail))
+    return written(store)
+
+
+def uid(kind: str, named: Object) -> str:
+    return str(uuid5(NAMESPACE_URL, f"{kind}/{named.get('namespace', '')}/{named['name']}"))
 
 
 def kept_lines(data: bytes) -> list[bytes]:
     """The header and the pages of the file without what was added before."""
     head, *pages = data.splitlines(keepends=True)[:-1]
-    return [
-        head,
-        *merged(
-            [], pages, kept=lambda kind, item: not is_view(kind) and kind != AUTOSCALER and not is_added(kind, item)
-        ),
-    ]
+    return [head, *merged([], pages, kept=lambda kind, item: not is_view(kind) and not is_added(kind, item))]
 
 
 def is_added(kind: str, item: Object) -> bool:
     metadata = item["metadata"]
-    return (metadata["name"] if kind == "Namespace" else metadata.get("namespace")) in SPACES
+    return (metadata["name"] if kind == "Namespace" else metadata.get("namespace")) in SPACES or is_stored(kind, item)
+
+
+def is_stored(kind: str, item: Object) -> bool:
+    metadata = item.get("metadata", {})
+    return (kind, metadata.get("namespace", ""), metadata.get("name")) in STORED_KEYS
 
 
 def merged(
@@ -229,7 +243,7 @@ def creating(pod: Object) -> Object:
 def views(kubeconfig: Path) -> Store:
     """The added pods as the scheduler sees them."""
     options = ConnectOptions(kubeconfig=str(kubeconfig))
-    store = Store(make_demo.Origin("cluster"))
+    store = Store(Origin("cluster"))
     fill(connect(load(options), options), store, [ReadRequest(scheduling.POD)])
     return store
 

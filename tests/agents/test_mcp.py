@@ -148,7 +148,7 @@ def test_the_whole_cluster_is_what_its_namespaces_come_to():
     spaces = {answer.report.subject.namespace for answer in python.denied(demo, all_namespaces=True)}
     by_space = [answer.to_dict() for space in sorted(spaces) for answer in python.denied(demo, space)]
     both = [answer.to_dict() for answer in python.denied(demo, all_namespaces=True)]
-    assert sorted(by_space, key=str) == sorted(both, key=str) and len(both) == 9
+    assert sorted(by_space, key=str) == sorted(both, key=str) and len(both) == 10
     assert everywhere["waitingClaims"] and all(full["quota"]["namespace"] for full in everywhere["fullQuotas"][:5])
     # What is cut are the ends.
     assert everywhere["refused"][0]["subject"]["name"] == "checkout"

@@ -83,7 +83,7 @@ def test_what_the_demo_is_meant_to_break(kres: Kres):
         ("--select KRES4 --fail-on warning", 1),
         ("--select KRES405 --fail-on warning", 0),
         ("--select KRES405 --fail-on note", 1),
-        ("--ignore KRES1,KRES202 --fail-on error", 0),
+        ("--ignore KRES1,KRES202,KRES5 --fail-on error", 0),
     ],
 )
 def test_what_ends_with_1(kres: Kres, flags: str, code: int):
@@ -146,7 +146,7 @@ def test_a_baseline_lets_an_old_cluster_start_at_zero(kres: Kres, tmp_path: Path
     (tmp_path / "known.json").write_text(known)
     code, out, _ = kres("check --demo --baseline known.json")
     assert code == 0
-    assert out == f"{len(items(known))} in the baseline in 40 workloads of 12 namespaces\n"
+    assert out == f"{len(items(known))} in the baseline in 43 workloads of 14 namespaces\n"
     fewer = json.loads(known)
     gone = fewer["items"].pop(0)
     (tmp_path / "known.json").write_text(json.dumps(fewer))

@@ -13,7 +13,7 @@ def test_the_overview_of_the_example(kres: Kres):
     code, out, err = kres("overview --demo")
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == "overview of all namespaces (17)"
+    assert lines[0] == "overview of all namespaces (19)"
     worst = lines.index("worst first   x wrong   ! watch   ? unknown")
     assert lines[worst + 1] == "x checkout/Deployment/checkout refused, 3 of 3 new pods missing, 3 old pods run"
     assert lines[worst + 2] == "  quota team is short by 512Mi of requests.memory (for 2m)"
@@ -37,7 +37,7 @@ def test_workloads_are_counted_once(kres: Kres):
     assert sum(parts.values()) == found["workloads"]["count"]
     assert parts["refused"] == counted["refused"]["refused"]
     assert parts["running"] == counted["running"]["run"] and parts["waiting"] < counted["running"]["wait"]
-    assert "workloads     42" in kres("overview --demo").out
+    assert "workloads     45" in kres("overview --demo").out
 
 
 def test_where_nothing_is_wrong_it_says_what_is_elsewhere(kres: Kres):

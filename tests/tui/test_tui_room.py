@@ -55,13 +55,13 @@ def test_a_wide_overview_has_both_panes_filled_and_no_reason_cut(size):
     left = [line.partition("│")[0] for line in lines if "│" in line]
     assert not any("…" in line for line in left)
     assert any("AREA" in line for line in left[len(left) // 2 :]) == (size[1] >= 50)
-    assert any(line.startswith(" refused 9 ") for line in lines) == (size[1] < 50)
+    assert any(line.startswith(" refused 10 ") for line in lines) == (size[1] < 50)
     right = [line.partition("│")[2].strip() for line in lines if "│" in line]
     assert any(re.search(r"quota team in checkout", line) for line in right)
 
 
 def test_a_rejection_names_who_rejects():
-    shown = drive(demo(file=DEMO), [*["down"] * 7], size=(200, 50))
+    shown = drive(demo(file=DEMO), [*["down"] * 8], size=(200, 50))
     assert "webhook images.example.com cannot be called" in shown
     status = shown.splitlines()[-3]
     assert "blocked: webhook images.example.com (it cannot be called) rejects them (15 times, last " in status
@@ -136,7 +136,7 @@ def test_shift_l_shows_the_pods_without_limits_from_every_screen():
 
 @pytest.mark.thorough
 def test_the_beginning_of_one_name_opens_its_list():
-    assert "19 quotas" in drive(demo("", file=DEMO), [":", *typed("quo"), "enter"])
+    assert "23 quotas" in drive(demo("", file=DEMO), [":", *typed("quo"), "enter"])
     assert "8 claims" in drive(demo("", file=DEMO), [":", *typed("cl"), "enter"])
     assert 'no screen "pi"' not in drive(demo("", file=DEMO), [":", *typed("pi"), "enter"])
     assert 'no screen "c"' in drive(demo("", file=DEMO), [":", "c", "enter"])
@@ -364,7 +364,7 @@ def test_the_refused_say_why_in_the_words_of_the_overview():
     overview = drive(demo(file=DEMO), size=(200, 50))
     refused = drive(demo("refused", file=DEMO), size=(200, 50))
     rows = [line for line in refused.splitlines() if re.match(r"[ >~]{2}[x!] ", line)]
-    assert len(rows) == 9
+    assert len(rows) == 10
     for row in rows:
         _, name, _, why = re.split(r"  +", row[4:].strip())[:4]
         assert re.search(rf"{re.escape(name)} +{re.escape(why)} ", overview), row
