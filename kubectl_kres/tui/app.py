@@ -25,7 +25,7 @@ from kubectl_kres.tui.layout import AppFrame, show_prompt
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import HOME, History, Location, Trail
 from kubectl_kres.tui.screens.jump import JumpScreen, JumpTarget, targets
-from kubectl_kres.tui.screens.pane import Copy, FrameChanged, OpenPlace, Pane, StatusRemark
+from kubectl_kres.tui.screens.pane import Copy, FrameChanged, OpenPlace, Pane, PlaceOnScreen, StatusRemark
 from kubectl_kres.tui.screens.screen_factory import create_pane, users_location
 from kubectl_kres.tui.session import NAMESPACES, Session, is_connecting
 from kubectl_kres.tui.splash import LEAST
@@ -80,6 +80,8 @@ class Kres(WhatIfKeys):
         self.session = session
         self.history = History(trail)
         self.panes: dict[str, Pane] = {}
+        #: By screen where the user was on it when other objects came.
+        self._places: dict[str, PlaceOnScreen] = {}
         self.pane: Pane | None = None
         self.paused = self._missed_changes = False
         #: The signal that ended it, 0 if none did.
@@ -158,6 +160,8 @@ class Kres(WhatIfKeys):
         old, key = self.pane, self._key(location)
         if (new := self.panes.get(key)) is None:
             self.pane = new = self.panes[key] = create_pane(self.session, location, old)
+            if (place := self._places.pop(key, None)) is not None:
+                new.return_to(place)
             body.mount(new)
         else:
             self.pane = new
@@ -480,6 +484,7 @@ class Kres(WhatIfKeys):
 
     def replace_session(self, session: Session, history: History) -> None:
         """Other objects under the same app."""
+        self._places |= {key: place for key, pane in self.panes.items() if (place := pane.place) is not None}
         for pane in self.panes.values():
             pane.remove()
         self.panes, self.pane, self.wanted_key, self.session, self.history = {}, None, None, session, history

@@ -258,3 +258,13 @@ def test_a_fix_of_one_number_is_offered_and_no_other(kinds):
     expected = {"quota": (quota, "pods", "6"), "value": (deploy, "app.limits.cpu", "1")}
     wanted = next((expected[kind] for kind in kinds if kind in expected), None)
     assert number_of_fix([Remedy("", edits[kind]) for kind in kinds]) == wanted
+
+
+def test_leaving_a_what_if_leads_back_to_the_row_and_the_filter():
+    shown = drive(demo(file=ML), ["j", "j", "s", "enter", "U"], size=LARGE)
+    assert "deploy/fraud-model" in next(line for line in shown.splitlines() if line.startswith(" >"))
+    keys = ["slash", *typed("e"), "enter", "j", "j", "s", "enter", "escape"]
+    during = next(line for line in drive(demo("quotas", file=ML), keys, size=LARGE).splitlines() if line.startswith(" >"))
+    shown = drive(demo("quotas", file=ML), [*keys, "U"], size=LARGE)
+    after = next(line for line in shown.splitlines() if line.startswith(" >"))
+    assert during.split()[:3] == after.split()[:3] and "filter e" in shown

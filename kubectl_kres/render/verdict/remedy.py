@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from kubectl_kres.render.text.line import LABEL, Line, command_lines, labelled_lines, size, tone_lines, wrap_text
 from kubectl_kres.reports.common.remedy import Permanence, Remedy, When
 from kubectl_kres.wording import join_words
@@ -49,27 +51,37 @@ def remedy_lines(
     elif note:
         yield from tone_lines("quiet" if not remedies else "", wrap_text(note, width))
     for number, remedy in enumerate(remedies, 1):
-        text, undone = remedy.text, _undone_text(remedy.stays)
-        reason = "; ".join(filter(None, (remedy.no_command_reason, undone))) if remedy.no_command_reason else ""
-        behind = bool(reason) and _fits_behind(text, reason, width)
-        if behind:
-            text = f"{text}; {reason}"
-        yield from labelled_lines(f"fix {number}" if len(remedies) > 1 else "fix", text, width)
-        if reason and not behind:
-            yield from tone_lines("quiet", wrap_text(reason, width, first=_INDENT, rest=_INDENT))
+        yield from _text_lines(f"fix {number}" if len(remedies) > 1 else "fix", remedy, width)
         if remedy.remaining_refusal and (remedy.contested or not remedy.by_hand):
             what = remedy.remaining_refusal if remedy.contested else f"then still refused: {remedy.remaining_refusal}"
             yield from tone_lines("warn", wrap_text(what, width, first=_INDENT, rest=_INDENT))
         if commands:
             for command in remedy.commands:
                 yield [("", _INDENT), ("command", command)]
-        if undone and remedy.commands and not reason:
-            yield from tone_lines("quiet", wrap_text(undone, width, first=_INDENT, rest=_INDENT))
+        yield from _undone_lines(remedy, width)
     if lasting := _lasting_text(remedies):
         yield from labelled_lines("stays", lasting, width)
     questions = dict.fromkeys(remedy.owners for remedy in remedies if remedy.owners)
     if questions and commands:
         yield from command_lines("next", _WHO, questions, width)
+
+
+def _text_lines(label: str, remedy: Remedy, width: int) -> Iterator[Line]:
+    """Yield what to do, and why there is no command for it, with when a patch would be undone."""
+    text, reason = remedy.text, remedy.no_command_reason
+    if reason:
+        reason = "; ".join(filter(None, (reason, _undone_text(remedy.stays))))
+    behind = bool(reason) and _fits_behind(text, reason, width)
+    yield from labelled_lines(label, f"{text}; {reason}" if behind else text, width)
+    if reason and not behind:
+        yield from tone_lines("quiet", wrap_text(reason, width, first=_INDENT, rest=_INDENT))
+
+
+def _undone_lines(remedy: Remedy, width: int) -> Iterator[Line]:
+    """Yield when the patch of the commands above is undone, unless it stands beside the reason for having none."""
+    undone = _undone_text(remedy.stays)
+    if undone and remedy.commands and not remedy.no_command_reason:
+        yield from tone_lines("quiet", wrap_text(undone, width, first=_INDENT, rest=_INDENT))
 
 
 def _undone_text(permanence: Permanence | None) -> str:
@@ -104,15 +116,24 @@ def _lasting_text(remedies: Sequence[Remedy]) -> str:
 
 
 def first_fix_lines(remedies: Sequence[Remedy], width: int, note: str = "", *, calm: bool = False) -> Iterator[Line]:
-    """Yield the same at the head of a screen: the first fix, then other ones."""
-    for index, remedy in enumerate(remedies):
-        yield from labelled_lines("or" if index else "fix", remedy.text, width)
-        if remedy.no_command_reason:
-            yield from tone_lines("quiet", wrap_text(remedy.no_command_reason, width, first=_INDENT, rest=_INDENT))
+    """Yield the same at the head of a screen: the first fix, then other ones. Lists do not ask who may undo one, and
+    say nothing of it then.
+    """
+    for index, remedy in enumerate(map(_if_asked, remedies)):
+        yield from _text_lines("or" if index else "fix", remedy, width)
         for command in remedy.commands:
             yield [("", _INDENT), ("command", command)]
+        yield from _undone_lines(remedy, width)
+        if remedy.commands and remedy.stays is not None and remedy.stays.state == "stays":
+            yield from tone_lines("quiet", wrap_text(_STAYS, width, first=_INDENT, rest=_INDENT))
     if not remedies:
         yield from remedy_lines((), width, note, calm=calm)
+
+
+def _if_asked(remedy: Remedy) -> Remedy:
+    """Return the fix without what becomes of it, where nothing was read that tells."""
+    stays = remedy.stays
+    return replace(remedy, stays=None) if stays is not None and stays.reason == "unread" else remedy
 
 
 _UNDONE = "a patch of the cluster would be undone"

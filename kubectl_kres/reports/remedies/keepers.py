@@ -16,6 +16,7 @@ from kubectl_kres.model.objects import (
     ObjectRef,
     manager_of,
 )
+from kubectl_kres.model.workload_kinds import SCALED
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.last_editor import last_edit
 from kubectl_kres.reports.common.remedy import DeleteObject, Permanence, Remedy, Scale, When
@@ -142,7 +143,8 @@ def _of_fields(store: Store, remedy: Remedy) -> Iterator[Permanence]:
 def _of_replicas(store: Store, remedy: Remedy) -> Iterator[Permanence]:
     """Yield that an autoscaler which could not be read may set the number of pods again."""
     for edit in remedy.edits:
-        if isinstance(edit, Scale) and edit.object.kind != _HPA:
+        # Nothing else has the subresource that an autoscaler writes: the parallelism of a Job stays.
+        if isinstance(edit, Scale) and edit.object.kind in SCALED:
             coverage = store.covered(ReadRequest(_HPA, edit.object.namespace))
             if not coverage.is_known:
                 yield Permanence("unknown", "an autoscaler", reason=coverage.state)

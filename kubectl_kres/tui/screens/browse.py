@@ -41,8 +41,8 @@ _UNSEEN = 2_000
 #: From so many rows on, order and filter follow changes twice a second only.
 _MANY = 20_000
 _PATIENCE = 0.5
-#: Cells that the detail needs beside the table, and fewer that do once it stands there.
-_BESIDE, _STAYS = 72, 68
+#: Cells that the detail needs beside the table: the same whichever way the screen came to its width.
+_BESIDE = 72
 #: Lines that are left to the detail below a long table, and lines of the screen below which there is none.
 _BELOW, _BARE = 8, 9
 
@@ -133,7 +133,7 @@ class Browse(TablePane):
         """
         width, height = self.size
         full = self.table.full_width
-        beside = full + (_STAYS if self.has_class("beside") else _BESIDE) <= width
+        beside = full + _BESIDE <= width
         bare = height < _BARE and not beside
         rows = len(self.table.view.keys) or 1
         whole = max(full, min(self.table.whole_width, width - _BESIDE))
@@ -190,9 +190,10 @@ class Browse(TablePane):
         if self._reorder and self._making is None and now - self._last_order >= max(patience, 0.2):
             self._remake()
         self._go_on(_SLICE)
-        if self.table.anchored and self._making is None and self._preparing is None and not self._reorder:
-            # Rows that come first may arrive last; once all are there, the cursor stays on its row.
-            self.table.anchored = any(self.session.unread_requests(self.reads()))
+        if self.table.anchored:
+            # Rows that come first may arrive last, or come to be first once all of them have been looked at; then the
+            # cursor stays on its row.
+            self.table.anchored = self._finds_order or any(self.session.unread_requests(self.reads()))
 
     def _row_by_row(self, changes: Changes) -> bool:
         """Return whether rows can follow these changes without being made anew, all of them."""
@@ -222,8 +223,12 @@ class Browse(TablePane):
 
     @property
     def busy(self) -> bool:
-        under_way = self._making, self._preparing, self._rows_to_add, self._pending, self._aging, self._fill_timer
-        return super().busy or self._reorder or any(under_way)
+        return super().busy or self._finds_order or self._fill_timer is not None
+
+    @property
+    def _finds_order(self) -> bool:
+        """Return whether rows may come to stand elsewhere without any change."""
+        return self._reorder or any((self._making, self._preparing, self._rows_to_add, self._pending, self._aging))
 
     def refresh_sums(self) -> None:
         self._reorder = True

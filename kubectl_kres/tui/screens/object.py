@@ -105,8 +105,9 @@ class ObjectPane(Pane):
     @property
     def complete(self) -> bool:
         """Return whether all that the answer depends on has been asked for and read, or cannot be."""
-        states = self.session.feed.states()
-        return not self.is_late and all(single_read_request(read) in states for read in self.reads())
+        # Asked for first: what the last change made necessary may be on its way already.
+        reads, states = tuple(self.reads()), self.session.feed.states()
+        return not self.is_late and all(single_read_request(read) in states for read in reads)
 
     def state_lines(self, width: int) -> Iterator[Line]:
         """Yield the sentence that the object is gone; that more is being read; or why nothing is known of it."""

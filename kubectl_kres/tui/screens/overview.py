@@ -570,6 +570,12 @@ class OverviewPane(TablePane):
 def _update_table(table: Table, rows: dict[RowKey, Notice]) -> None:
     """The rows, as few of them anew as can be."""
     old = table.view.rows
+    if table.cursor is not None and table.cursor not in rows and table.returns_to is None and table.line:
+        # Its object may stand at another place now.
+        table.returns_to = table.cursor
+    if table.returns_to is not None:
+        objects = {key[1:]: key for key in rows}
+        table.returns_to = objects.get(table.returns_to[1:], table.returns_to)
     if rows.keys() != old.keys():
         table.replace(rows)
     elif changed := {key: row for key, row in rows.items() if row != old[key]}:

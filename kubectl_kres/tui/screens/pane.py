@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from textual.message import Message
 from textual.widget import Widget
@@ -21,6 +21,7 @@ from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table
 from kubectl_kres.tui.table.row_texts import Matcher, Selector, matcher
+from kubectl_kres.tui.table.view import RowKey
 from kubectl_kres.tui.widgets.lines import Lines
 
 #: The filter that a key of its own sets.
@@ -53,6 +54,13 @@ class Copy(Message):
 
 class FrameChanged(Message):
     """What the lines around the screen say has changed."""
+
+
+class PlaceOnScreen(NamedTuple):
+    """Where a user is on a screen: the row under the cursor, None where nobody has moved it, and the filter."""
+
+    row: RowKey | None
+    filter: str
 
 
 class Pane(Widget):
@@ -108,6 +116,14 @@ class Pane(Widget):
     def enter(self, location: Location) -> None:
         """The screen is shown, perhaps for another namespace than before."""
         self.location = location
+
+    @property
+    def place(self) -> PlaceOnScreen | None:
+        """Return where the user is on the screen; None: where it begins."""
+        return None
+
+    def return_to(self, place: PlaceOnScreen) -> None:
+        """The screen was made anew, on other objects: be where the user was, once that is there."""
 
     def mark_withheld(self) -> None:
         """Something changed without its notice, since the screen was held still; it will be entered again."""
@@ -194,6 +210,16 @@ class TablePane(Pane):
     def filter(self, text: str) -> None:
         self._filter = text
         self.apply()
+
+    @property
+    def place(self) -> PlaceOnScreen | None:
+        row = self.table.cursor if self.table.line else None
+        return PlaceOnScreen(row, self._filter) if row is not None or self._filter else None
+
+    def return_to(self, place: PlaceOnScreen) -> None:
+        self.table.returns_to = place.row
+        if place.filter:
+            self.call_after_refresh(self.filter, place.filter)
 
     @property
     def filters(self) -> bool:

@@ -16,7 +16,7 @@ from kubectl_kres.tui.lists.list_spec import no_labels
 from kubectl_kres.tui.lists.timeline import history_lines
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.object import ObjectPane
-from kubectl_kres.tui.screens.pane import Copy, FrameChanged, StatusRemark, TablePane
+from kubectl_kres.tui.screens.pane import Copy, FrameChanged, PlaceOnScreen, StatusRemark, TablePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table
@@ -254,6 +254,10 @@ class TreePane(ObjectPane, TablePane):
         self.verdict.put(self._verdict)
         self._tell_history()
         self._draw(keep=True)
+
+    def return_to(self, place: PlaceOnScreen) -> None:
+        self._opening = self._opening and place.row is None
+        super().return_to(place)
 
     def opens_on(self) -> Any | None:
         """Return the line that the cursor stands on until a key moves it or all has been read; None: the first."""

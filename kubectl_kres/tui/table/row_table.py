@@ -90,6 +90,8 @@ class Table(Drawn):
         self._changed_rows: set[RowKey] = set()
         #: The row that the table opened on, until the cursor or the view is moved by hand.
         self._opening_row: RowKey | None = None
+        #: The row that the cursor goes to once it is there, unless the cursor is moved by hand before.
+        self.returns_to: RowKey | None = None
 
     @property
     def row(self) -> Any | None:
@@ -196,6 +198,8 @@ class Table(Drawn):
         self.view.settle()
         before = self.cursor
         keys = self.view.keys
+        if self.returns_to is not None and self.view.line_of(self.returns_to) is not None:
+            self.cursor, self.returns_to, self.anchored, visible = self.returns_to, None, False, True
         line = self.view.line_of(self.cursor) if self.cursor is not None else None
         if self.anchored and keys:
             line, self.cursor = 0, keys[0]
@@ -232,7 +236,7 @@ class Table(Drawn):
         keys = self.view.keys
         if not keys:
             return
-        self.anchored = False
+        self.anchored, self.returns_to = False, None
         line = max(0, min(line, len(keys) - 1))
         if keys[line] != self.cursor:
             self._opening_row = None
