@@ -8,3 +8,8 @@ REPOSITORY = ""
 
 #: Where bugs are reported.
 ISSUES = f"{REPOSITORY}/issues" if REPOSITORY else "the project's issue page"
+
+
+def page_address(page: str) -> str:
+    """Return where a page of the documentation is; while the project has no address its path."""
+    return f"{REPOSITORY}/blob/main/{page}" if REPOSITORY else page

@@ -489,6 +489,7 @@ class Kres(WhatIfKeys):
             pane.remove()
         self.panes, self.pane, self.wanted_key, self.session, self.history = {}, None, None, session, history
         self.paused, self._message = False, ()
+        session.greets = False
         self.show()
 
     def _through_time(self, step: Callable[[], Session]) -> None:

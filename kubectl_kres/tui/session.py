@@ -207,6 +207,8 @@ class Session:
         self.namespace = namespace
         #: When it began to ask, by the clock of the setting.
         self.began = setting.clock()
+        #: Whether nobody has seen the first screen yet.
+        self.greets = True
         self.recent: list[str] = [namespace] if namespace else []
         self.adder = Adder(store)
         self.trends = Trends()

@@ -223,6 +223,7 @@ def further_read_requests(session: Session, namespace: str) -> Iterable[ReadRequ
 
 
 LISTING = Listing(
+    runbook="claim-waits",
     worst_first=True,
     names=("claims", "claim", "resourcepoolclaims", "resourcepoolclaim"),
     about="claims on Capsule's resource pools: which have what they ask for, why the others wait",

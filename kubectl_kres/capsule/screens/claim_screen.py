@@ -39,6 +39,7 @@ class ClaimPane(OutlinePane):
 
     HEAD = "CLAIM"
     answer: ClaimExplanation | None
+    runbook = "claim-waits"
 
     def answer_reads(self) -> Iterable[ReadRequest]:
         return pooled_needs(self.session.store, self.subject)

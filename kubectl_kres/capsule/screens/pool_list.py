@@ -120,6 +120,7 @@ def place_of(row: PoolRow) -> Location:
 
 
 LISTING = Listing(
+    runbook="claim-waits",
     names=("pools", "pool", "resourcepools", "resourcepool", "quotapool"),
     about="Capsule's resource pools: what they share out, who holds it, who waits",
     kinds=("ResourcePool", "ResourcePoolClaim", "ResourceQuota", "Namespace"),

@@ -142,6 +142,7 @@ class PoolPane(OutlinePane):
 
     HEAD = "POOL"
     answer: PoolExplanation | None
+    runbook = "claim-waits"
     #: An answer, and the claim that waits first in it.
     _first_claim: tuple[PoolExplanation | None, ClaimReport | None] = (None, None)
 

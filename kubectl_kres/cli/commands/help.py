@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from kubectl_kres import REPOSITORY
+from kubectl_kres import page_address
 from kubectl_kres.cli.args.options import CONNECTION, GLOBAL, Options
 from kubectl_kres.cli.command import Command, row, rows
 from kubectl_kres.errors import UsageError
@@ -117,7 +117,7 @@ def code_lines(word: str) -> Iterator[str]:
         check_rule = BY_CODE[word.upper()]
         yield from wrap_text(f"{check_rule.code}: {check_rule.title}", _WIDTH, rest="  ")
         about = f"{check_rule.severity}. {check_rule.reason}"
-        texts = {"": about, "fix": check_rule.remedy, "page": f"{_address('docs/check.md')} has examples"}
+        texts = {"": about, "fix": check_rule.remedy, "page": f"{page_address('docs/check.md')} has examples"}
         yield from _labelled(texts)
     else:
         near = difflib.get_close_matches(word, [*RULES, *BY_CODE], 1, 0.5)
@@ -134,13 +134,8 @@ def _rule_lines(code: str) -> Iterator[str]:
     if rule.refuses and not fix:
         advice = advice_about(code)
         fix, page, edit = advice.text, advice.runbook, _EDIT
-    texts = {"fix": fix, "next": edit, "page": _address(f"docs/runbooks/{page}.md") if page else ""}
+    texts = {"fix": fix, "next": edit, "page": page_address(f"docs/runbooks/{page}.md") if page else ""}
     yield from _labelled({**texts, "source": f"{rule.source}{gate}"})
-
-
-def _address(page: str) -> str:
-    """Return where a page of the documentation is; while the project has no address its path."""
-    return f"{REPOSITORY}/blob/main/{page}" if REPOSITORY else page
 
 
 def _labelled(texts: dict[str, str]) -> Iterator[str]:

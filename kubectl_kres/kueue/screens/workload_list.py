@@ -85,6 +85,7 @@ def _empty(_session: Session, _namespace: str, width: int) -> Iterator[Line]:
 
 
 LISTING = Listing(
+    runbook="queue-waits",
     names=("queued", "kueue"),
     about="what stands in queues of Kueue: why each waits, and at which place",
     kinds=(model.WORKLOAD, model.LOCAL_QUEUE, model.CLUSTER_QUEUE, model.FLAVOR, model.COHORT, "LimitRange"),

@@ -78,6 +78,7 @@ def _further_read_requests(session: Session, namespace: str) -> Iterable[ReadReq
 
 
 LISTING = Listing(
+    runbook="policy-refuses",
     names=("policies", "policy"),
     about="admission policies that decide about pods of a namespace, and what they make of those that exist",
     kinds=(

@@ -279,6 +279,7 @@ def owner(row: RunRow) -> Location | None:
 _ready: Callable[[RunRow, str], bool] = RunRow.ready
 
 TASKRUNS = Listing(
+    runbook="taskrun-waits",
     names=("taskruns", "taskrun", "tr", "trs"),
     about="TaskRuns of Tekton: what their pods ask for, computed and live, and how each fares",
     kinds=("TaskRun", "Task", "LimitRange", "ResourceQuota", "ConfigMap", "Pod"),

@@ -125,6 +125,7 @@ def _list_read_requests(namespace: str) -> tuple[ReadRequest, ...]:
 
 
 LISTING = Listing(
+    runbook="before-lowering-a-limitrange",
     names=("limitranges", "limitrange", "limits"),
     about="what all LimitRanges of a namespace come to: bounds and defaults by type and resource",
     kinds=("LimitRange",),

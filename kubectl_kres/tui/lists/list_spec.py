@@ -59,6 +59,7 @@ class Listing(Struct, frozen=True):
     tabs: those of a row's screen that keys of the same name open.
     remedies: what mends a row, the first of which can be tried.
     has_history: where there is room, the screen says what happened to a row's object.
+    runbook: the page on what to do about what the list shows; empty: there is none.
     part: what a row is where it is no object but a part of several. words: what filters look at; absent: all columns.
     """
 
@@ -97,6 +98,7 @@ class Listing(Struct, frozen=True):
     tabs: tuple[str, ...] = ()
     remedies: Callable[[Any], Sequence[Remedy]] = no_remedies
     has_history: bool = True
+    runbook: str = ""
 
     @property
     def id(self) -> str:

@@ -305,6 +305,7 @@ def _searched_texts(row: PodRow) -> tuple[str, str, str]:
 
 
 LISTING = Listing(
+    runbook="who-changed-my-limits",
     names=("pods", "pod", "po"),
     about="QoS class, requests and limits of pods, and what admission says of them today",
     kinds=("Pod", "LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass"),

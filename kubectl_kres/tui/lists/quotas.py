@@ -200,6 +200,7 @@ def _detail(session: Session, row: QuotaEntry, width: int) -> Iterator[Line]:
 
 
 LISTING = Listing(
+    runbook="quota-refuses",
     names=("quotas", "quota", "resourcequotas", "resourcequota"),
     about="what quotas limit, what is used and what is left",
     kinds=("ResourceQuota",),

@@ -92,6 +92,7 @@ def row_sign(row: Denied) -> tuple[str, Tone]:
 
 
 LISTING = Listing(
+    runbook="quota-refuses",
     names=("refused", "denied"),
     about="workloads whose pods are being refused now, and what would unblock them",
     kinds=("LimitRange", "ResourceQuota", *POD_MAKERS, *kinds_of("waits"), "Event"),

@@ -150,6 +150,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
 
 
 LISTING = Listing(
+    runbook="quota-refuses",
     names=("waiting", "waits"),
     about="whoever waits for a quota, a pool, a queue or a node, in order, with who must go",
     kinds=tuple(

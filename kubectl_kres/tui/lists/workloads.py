@@ -154,6 +154,7 @@ def lists_kind(kind: str) -> bool:
 
 
 LISTING = Listing(
+    runbook="rollout-stuck",
     names=("workloads", "workload", "wl", "running"),
     about="all that makes pods, with what it waits for",
     kinds=(*POD_MAKERS, "Pod", *kinds_of("runs"), "Event"),

@@ -485,6 +485,10 @@ class Browse(TablePane):
         """Return whether rows of several namespaces are chosen by a field."""
         return "=" in self._filter and not self._namespace and self.listing.scoped
 
+    @property
+    def runbook(self) -> str:
+        return self.listing.runbook
+
     def command(self) -> str:
         return self.listing.command(self.session, self._namespace)
 

@@ -7,8 +7,10 @@ from itertools import zip_longest
 
 from textual.app import ComposeResult
 
-from kubectl_kres.render.text.line import Line, pad_text, size, tone_lines, wrap_text
-from kubectl_kres.tui.keys import CHANGING, ELSEWHERE, MOVING, SORTS, groups, hints
+from kubectl_kres import page_address
+from kubectl_kres.render.text.line import Line, labelled_lines, pad_text, size, tone_lines, wrap_text
+from kubectl_kres.tui.glossary import words_in
+from kubectl_kres.tui.keys import BY_ID, CHANGING, ELSEWHERE, MOVING, SORTS, groups
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.pane import PICKS, FrameChanged, Pane
@@ -25,17 +27,19 @@ _TWO = 100
 
 
 class HelpPane(Pane):
-    """``about``: what the screen below shows. ``for_keys``: those of its footer; ``key_groups``: all that it has."""
+    """``about``: what the screen shows that help was asked on; ``below``: that screen, None where it is not known."""
 
     DEFAULT_CSS = """
     HelpPane > Lines { height: 1fr; }
     """
 
-    def __init__(
-        self, session: Session, location: Location, about: str, for_keys: Sequence[str], key_groups: Sequence[str]
-    ) -> None:
+    def __init__(self, session: Session, location: Location, about: str, below: Pane | None) -> None:
         super().__init__(session, location)
-        self._topic, self._keys, self._groups = about, tuple(for_keys), tuple(key_groups)
+        self._topic = about
+        self._keys = tuple(below.hints()) if below is not None else ()
+        self._groups = tuple(below.KEY_GROUPS if below is not None else groups())
+        self._words = tuple(words_in(below.shown_text())) if below is not None else ()
+        self._page = page_address(f"docs/runbooks/{below.runbook}.md") if below is not None and below.runbook else ""
         self._filter = ""
         self.page = Lines(self._lines)
 
@@ -49,8 +53,8 @@ class HelpPane(Pane):
     def _lines(self, width: int) -> Iterator[Line]:
         if self._topic and not self._filter:
             yield from tone_lines("strong", wrap_text(self._topic, width))
-        if self._keys and not self._filter:
-            yield [("quiet", "  ".join(f"{shown} {word}" for shown, word in hints(self._keys)))]
+        if self._page and not self._filter:
+            yield from labelled_lines("page", self._page, width, tone="quiet")
         if width < _TWO or self._filter:
             for section in self._sections(width):
                 yield from section
@@ -69,12 +73,14 @@ class HelpPane(Pane):
     def _sections(self, width: int) -> Iterator[Iterator[Line]]:
         """Yield the keys of the screen below first, then those of every screen; with a filter what it lets through."""
         keys_by_group = groups()
+        here = [(key.shown, key.text, key.word) for name in self._keys for key in (BY_ID[name],)]
+        yield self._section_lines("keys of this screen", here, width)
+        yield self._section_lines("signs", _SIGNS, width)
+        yield self._section_lines("words on this screen", self._words, width)
         order = {key.id for key in keys_by_group["lists"] if key.id in SORTS or key.id in PICKS}
-        for index, group in enumerate((*(group for group in self._groups if group != "everywhere"), "everywhere")):
+        for group in (*(group for group in self._groups if group != "everywhere"), "everywhere"):
             keys = [(key.shown, key.text, key.word) for key in keys_by_group[group] if key.id not in order]
             yield self._section_lines(_TITLES[group], keys, width)
-            if not index:
-                yield self._section_lines("signs", _SIGNS, width)
         yield self._section_lines("moving", MOVING, width)
         if "lists" in self._groups:
             yield self._section_lines(

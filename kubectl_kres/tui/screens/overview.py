@@ -70,6 +70,16 @@ _STRIP = 2
 _LEAST = 5
 
 
+#: What the first screen says once, where it has room.
+_FIRST_STEPS = (
+    ("enter", "opens what is under the cursor, esc goes back"),
+    ("s", "tries the fix: all screens show what becomes of it, shift-u leaves it"),
+    (": / ^p", "go to a list (deploy, pods, nodes, waiting), filter it, find an object"),
+    ("?", "says what the keys and words of a screen mean"),
+    ("ctrl-y", "copies the command that prints what you see; nothing is written to the cluster"),
+)
+
+
 class Notice(Struct, frozen=True):
     """A line. ``what``: an area, or an object; ``scope``: how many, or in which namespace.
 
@@ -133,6 +143,7 @@ class OverviewPane(TablePane):
         self._needs_update, self._rested = False, 0.0
         #: Whether the areas have the keys because nothing was wrong.
         self._focus_moved = False
+        self._greets = False
         #: The line whose remedies are shown.
         self._reported: Notice | None = None
 
@@ -266,7 +277,14 @@ class OverviewPane(TablePane):
                 yield from listing.detail(self.session, row, width)
 
     def _history(self, width: int, room: int) -> Iterator[Line]:
+        """Yield the first steps on the first screen of all, else what happened, on the lines that are left."""
         row: Notice | None = self.worst.row
+        if self._greets and room > len(_FIRST_STEPS) + 1:
+            yield []
+            yield [("strong", "first steps")]
+            for key, text in _FIRST_STEPS:
+                yield from tone_lines("quiet", wrap_text(text, width, first=f"  {key:<9}", rest=" " * 11))
+            room -= len(_FIRST_STEPS) + 2
         if row is not None and row.problem is not None:
             yield from history_lines(self.session, _refs_of_problem(row.problem), width, room)
 
@@ -285,6 +303,9 @@ class OverviewPane(TablePane):
 
     def enter(self, location: Location) -> None:
         super().enter(location)
+        if self._greets != self.session.greets:
+            self._reported = None
+        self._greets, self.session.greets = self.session.greets, False
         if self._areas.namespace != self.session.namespace:
             # What was found in another one stands on the screen no longer.
             self._areas = Areas(self.session)

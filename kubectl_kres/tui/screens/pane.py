@@ -163,6 +163,21 @@ class Pane(Widget):
     def breadcrumb(self) -> str:
         return self.location.title
 
+    @property
+    def runbook(self) -> str:
+        """Return the name of the page on what to do about what the screen shows; empty: there is none."""
+        return ""
+
+    def shown_text(self) -> str:
+        """Return what is shown, for help on its words."""
+        texts: list[str] = []
+        for table in (table for table in self.query(Table) if table.display):
+            columns, rows = table.visible_columns, (table.view.rows[key] for key in table.seen_keys())
+            texts.append("  ".join(column.head for column in columns))
+            texts += ["  ".join(column.text(row) for column in columns) for row in rows]
+        texts += [lines.text for lines in self.query(Lines) if lines.display]
+        return "\n".join(texts)
+
     def filter(self, text: str) -> None:
         """Hide what does not match."""
 

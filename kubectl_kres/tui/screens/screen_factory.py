@@ -24,7 +24,6 @@ from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.overview import list_refusals
 from kubectl_kres.reports.quota.quota_report import quota_reports
 from kubectl_kres.simulate.change import Patch, key_of_step
-from kubectl_kres.tui.keys import groups
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.lists.timeline import history_lines
 from kubectl_kres.tui.location import Location
@@ -181,8 +180,7 @@ def create_pane(session: Session, location: Location, below: Pane | None) -> Pan
     """Return a new screen; ``below`` is the one that help was asked on."""
     if location.view == "help":
         listing = LISTINGS.get(location.tab)
-        about, keys = listing.about if listing else "", below.hints() if below else ()
-        return HelpPane(session, location, about, keys, below.KEY_GROUPS if below else tuple(groups()))
+        return HelpPane(session, location, listing.about if listing else "", below)
     if location.view in LISTINGS:
         return Browse(session, location, LISTINGS[location.view])
     if location.view in _VIEWS:
