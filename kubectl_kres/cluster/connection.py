@@ -39,6 +39,7 @@ from kubectl_kres.cluster.transport.proxy import Proxy
 from kubectl_kres.cluster.transport.response import Response, body, error, one_line
 from kubectl_kres.cluster.transport.trace import Log, Trace, mask_secrets
 from kubectl_kres.errors import ConfigError, Unauthenticated
+from kubectl_kres.model.kinds import OLDER
 
 #: Seconds to wait for a connection, whatever the time limit of the request.
 CONNECT_TIMEOUT = 10.0
@@ -93,6 +94,7 @@ class Connection:
         #: Hears the code and the seconds of each wait that the server asked for, from several threads.
         self.waiting: Callable[[int, float], None] = lambda _code, _seconds: None
         self._warnings: dict[str, None] = {}
+        self._served: dict[str, str] = {}
         self._lock = Lock()
         self._ceiling = bodies.Ceiling()
         self._credentials = credential_source.current()
@@ -122,11 +124,28 @@ class Connection:
 
         429 and 503 are tried again where the server says when, a connection that broke before any answer at once, at
         most three times in total and never beyond the time limit. After a 401 the credential plugin runs again, and the
-        request is sent once more with what it gave. Raises Unreachable, also for an answer that was cut off, TimedOut,
-        and ConfigError if the plugin fails.
+        request is sent once more with what it gave. Kinds of a version that the server lacks are asked for in their
+        older one. Raises Unreachable, also for an answer that was cut off, TimedOut, and ConfigError if the plugin
+        fails.
         """
         text = urlencode(tuple(query))
-        return self._answer("GET", f"{path}?{text}" if text else path, accept)
+        rest = f"?{text}" if text else ""
+        root = _root(path)
+        answer = self._answer("GET", f"{self._in_served_version(path)}{rest}", accept)
+        if answer.code == 404 and root in OLDER and root not in self._served:
+            older = self._answer("GET", f"{path.replace(root, OLDER[root], 1)}{rest}", accept)
+            if older.code != 404:
+                self._served[root] = OLDER[root]
+                return older
+        elif root in OLDER and answer.code == 200:
+            # Who may not read a kind is told so before it is known whether that is there.
+            self._served.setdefault(root, root)
+        return answer
+
+    def _in_served_version(self, path: str) -> str:
+        """Return the path in the version that the server turned out to have."""
+        root = _root(path)
+        return path.replace(root, self._served.get(root, root), 1)
 
     def watch(self, path: str, query: Query, silence: float) -> Stream:
         """Return what the server says from now on. ``silence``: so many seconds without a byte are taken for a broken
@@ -135,7 +154,7 @@ class Connection:
         New credentials are got after a 401, nothing else is tried again. Raises a StatusError if the server refuses,
         Unreachable, TimedOut, and ConfigError if the credential plugin fails.
         """
-        url = f"{self.server}{path}?{urlencode(tuple(query))}"
+        url = f"{self.server}{self._in_served_version(path)}?{urlencode(tuple(query))}"
         started, credentials = monotonic(), self._credential_source.current()
         response = self._open_watch(url, credentials, silence)
         if response.status == 401 and (renewed := self._renew_credentials(credentials)) is not None:
@@ -265,6 +284,11 @@ class Connection:
         for header in headers:
             for text in _WARNING.findall(header):
                 self._warnings.setdefault(one_line(mask_secrets(re.sub(r"\\(.)", r"\1", text), secrets)))
+
+
+def _root(path: str) -> str:
+    """Return the group and version of a path, as ``/apis/apps/v1``."""
+    return "/".join(path.split("/")[:4])
 
 
 def _pause(text: str) -> float:

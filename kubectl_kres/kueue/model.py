@@ -1,4 +1,4 @@
-"""Kueue's objects as stored: kueue.x-k8s.io/v1beta2.
+"""Kueue's objects as stored: kueue.x-k8s.io/v1beta2, and v1beta1, which names some fields otherwise.
 
 Source: kueue 0.19.0 apis/kueue/v1beta2.
 """
@@ -356,7 +356,8 @@ def is_gated(item: Any) -> bool:
 
 
 def _kind(kind: str, plural: str, struct: Any, *short: str, namespaced: bool = False) -> Kind:
-    return Kind(kind, (plural, kind.lower(), *short), GROUP, VERSION, namespaced=namespaced, struct=struct)
+    names = (plural, kind.lower(), *short)
+    return Kind(kind, names, GROUP, VERSION, namespaced=namespaced, struct=struct, older="v1beta1")
 
 
 KINDS = (

@@ -135,6 +135,8 @@ def named_kind(name: str) -> str:
 
 
 BY_KIND = Kinds({kind.kind: kind for kind in KINDS})
+#: Path of a group and version to that of the older version, by which a server that lacks the first is asked.
+OLDER = {kind.root: f"/apis/{kind.group}/{kind.older}" for kind in KINDS if kind.older}
 _BY_NAME = {name: kind for kind in KINDS for name in kind.names}
 
 

@@ -174,7 +174,8 @@ class Kind(Struct, frozen=True):
     """A resource type of the API. ``names`` are the plural first, then the singular, then the short names.
 
     ``struct`` decodes lists; ``whole``, where it is given, decodes one object and what snapshots keep. Not ``listed``:
-    objects are only ever read by name.
+    objects are only ever read by name. ``older``: the version that servers without ``version`` are asked for, whose
+    objects the struct decodes, too; empty: none.
     """
 
     kind: str
@@ -185,6 +186,7 @@ class Kind(Struct, frozen=True):
     struct: Any = None
     whole: Any = None
     listed: bool = True
+    older: str = ""
 
     @property
     def built_in(self) -> bool:

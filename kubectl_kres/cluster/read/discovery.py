@@ -105,8 +105,8 @@ def find_kind(connection: Connection, text: str) -> Kind:
 
 
 def find_served_kinds(connection: Connection, wanted: Iterable[Kind]) -> tuple[Kind, ...]:
-    """Return those of some kinds of ours that the server serves in our version. Raises ClusterError if it cannot be
-    asked.
+    """Return those of some kinds of ours that the server serves in our version, or in the older one that is read, too.
+    Raises ClusterError if it cannot be asked.
 
     Without asking, a kind that is not installed is reported from one that may not be read by nobody: authorization
     comes first, and answers 403 for both.
@@ -116,7 +116,9 @@ def find_served_kinds(connection: Connection, wanted: Iterable[Kind]) -> tuple[K
         (kind.group, kind.version, kind.plural)
         for kind in _list_served_kinds(connection, frozenset((kind.group, kind.version) for kind in sought))
     }
-    return tuple(kind for kind in sought if (kind.group, kind.version, kind.plural) in pairs)
+    return tuple(
+        kind for kind in sought if pairs & {(kind.group, version, kind.plural) for version in (kind.version, kind.older)}
+    )
 
 
 def is_served(connection: Connection, kind: Kind) -> bool:
@@ -132,7 +134,7 @@ def is_served(connection: Connection, kind: Kind) -> bool:
         if group.name == kind.group
         for version in group.versions or ()
     }
-    if kind.version not in versions:
+    if not {kind.version, kind.older} & versions:
         return False
     return any(resource.name == kind.plural for resource in resources(connection, kind.root))
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kubectl_kres.reports.common.system_parts import Parts
 
 #: What it means that the server has none of its kinds.
-NO_KUEUE = "Kueue is not installed, or too old for kueue.x-k8s.io/v1beta2"
+NO_KUEUE = "Kueue is not installed"
 
 
 class KueueText(RenderSystem):
