@@ -86,6 +86,16 @@ def test_explain_on_the_demo():
     assert "steps" in answer["leftOut"] and "journal" not in answer
 
 
+def test_explain_says_why_a_job_waits_in_its_queue():
+    answer = body(called("explain", "--demo", context="demo", namespace="media-render", object="job/film"))
+    queue = answer["queue"]
+    assert (queue["cause"], queue["clusterQueue"], queue["place"]) == ("ExceedsMaxQuota", "media", 1)
+    assert {row["resource"]: row["short"] for row in queue["flavors"] if "short" in row} == {"memory": "8Gi"}
+    assert [fix["proven"] for fix in answer["fixes"]] == [True] * 3
+    refused = body(called("explain", "--demo", context="demo", namespace="media-render", object="job/stills"))
+    assert (refused["verdict"]["outcome"], refused["queue"]["standing"]) == ("refused", "admitted")
+
+
 @pytest.mark.thorough
 def test_several_rollouts_at_once_are_the_change_without_another():
     answer = body(called("simulate", "--demo", context="demo", namespace="shop", rollouts=3))
