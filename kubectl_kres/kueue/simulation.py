@@ -55,7 +55,7 @@ def _with_limits(world: QueueWorld, space: str, step: Apply | Delete) -> QueueWo
     if isinstance(step, Apply):
         with suppress(msgspec.ValidationError, UsageError):
             kept.append(limitrange.parse(decode_object(step.object, LimitRange)))
-    return structs.replace(_knowing(world, space), limits={**world.limits, space: kept})
+    return structs.replace(_knowing(world, space), limits={**world.limits, space: kept}, charged={})
 
 
 def _knowing(world: QueueWorld, space: str) -> QueueWorld:

@@ -34,7 +34,7 @@ from kubectl_kres.reports.common.nodes import NodeReport
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import RaiseQuota, Remedy
 from kubectl_kres.reports.common.replicas import is_failing, replicas_of
-from kubectl_kres.reports.common.system import Severity, kinds_of
+from kubectl_kres.reports.common.system import Severity, kinds_of, turn_of
 from kubectl_kres.reports.explain.all_states import PodStates, all_states, states_in_store
 from kubectl_kres.reports.namespace.explain_policy import effective_limits
 from kubectl_kres.reports.pod.events import refusal_start_text
@@ -274,10 +274,14 @@ def _refusal_remedies(store: Store, options: EvaluationOptions, problem: Problem
 
 
 def _run_remedies(
-    by_kind: Mapping[str, Callable[[Problem], tuple[Remedy, ...]]], problem: Problem
+    store: Store, by_kind: Mapping[str, Callable[[Problem], tuple[Remedy, ...]]], problem: Problem
 ) -> tuple[Remedy, ...]:
-    """Return what a system knows of its own object that waits or fails, else the next step of its state."""
-    return by_kind.get(problem.subject.kind, _no_remedies)(problem) or problem.fixes
+    """Return what a system knows of its own object, or of one that it holds back; else the next step of its state."""
+    ref = problem.subject
+    if found := by_kind.get(ref.kind, _no_remedies)(problem):
+        return found
+    turn = turn_of(store, Subject(ref, BY_KIND[ref.kind])) if ref.kind in BY_KIND else None
+    return turn.fixes if turn is not None and turn.fixes else problem.fixes
 
 
 def refused_area(refusals: Iterable[Denied | None]) -> OverviewArea:
@@ -477,7 +481,7 @@ def overview(
     areas = [turned, running, areas_made[0][1].area, counted, *(item.area for _, item in areas_made[1:]), spaces]
     remedies = {item.area.name: item.remedies for _, item in areas_made}
     remedies["refused"] = partial(_refusal_remedies, store, options)
-    remedies[_NAME] = partial(_run_remedies, {item.area.kind: item.remedies for _, item in areas_made})
+    remedies[_NAME] = partial(_run_remedies, store, {item.area.kind: item.remedies for _, item in areas_made})
     problems_found = worst_first(areas)
     problems = [
         replace(problem, fixes=remedies[problem.area](problem))

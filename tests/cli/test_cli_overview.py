@@ -132,3 +132,9 @@ def test_a_waiting_pod_that_may_not_be_read_by_name_makes_it_partial(kres: Kres,
     assert code == 4 and 'User "eve" cannot get resource "pods"' in out + err
     assert "The answer is given without the Pod w of namespace shop." in err
     assert json.loads(kres("overview -o json").out)["metadata"]["complete"] is False
+
+
+def test_what_waits_in_a_queue_has_the_fix_of_its_explanation(kres: Kres):
+    out = " ".join(kres("overview --demo -n media-render").out.split())
+    assert "name LocalQueue render in label kueue.x-k8s.io/queue-name of Job/trailer: it is admitted then" in out
+    assert "kubectl label job trailer -n media-render kueue.x-k8s.io/queue-name=render --overwrite" in out

@@ -360,6 +360,7 @@ def _planned_account(
     world = world_of(store)
     if workload is None:
         return None
+    world = world.with_workload(workload)
     drafts = (analysis.outcomes[0].draft,) if analysis is not None and analysis.outcomes else ()
     account = QueueAccount(
         "waits", labels.queue, cluster_queue=_cluster_queue_name(world, workload),
@@ -368,8 +369,7 @@ def _planned_account(
     )  # fmt: skip
     if _has_no_priority_class(store, labels.priority):
         return _without_priority_class(store, account, labels.priority)
-    with_it = world.with_workload(workload)
-    result = _with_verdict(store, with_it, account, workload, with_it.answer(workload))
+    result = _with_verdict(store, world, account, workload, world.answer(workload))
     return structs.replace(result, standing="new") if result.cause == "fits" else result
 
 

@@ -150,6 +150,9 @@ class QueueWorld(Struct, frozen=True, dict=True):
     limits_known: frozenset[str] | None = None
     #: In place of the sums of Workloads, by queue; None: these are known.
     counted: Mapping[str, Mapping[Cell, int]] | None = None
+    #: By namespace and id of a pod spec, which is kept so that no other gets that id: what was charged so far, with a
+    #: journal or without. Worlds that differ in other things than LimitRanges and RuntimeClasses share it.
+    charged: dict[tuple[str, int], tuple[model.PodSetSpec, bool, tuple[Charge, ...]]] = {}
 
     @cached_property
     def capacity(self) -> Capacity:
@@ -254,11 +257,16 @@ class QueueWorld(Struct, frozen=True, dict=True):
 
     def charges(self, workload: model.KueueWorkload, *, journal: bool = False) -> tuple[tuple[Charge, ...], ...]:
         """Return what a pod of each pod set is charged, for each order of LimitRanges. Raises Unparsable."""
-        limits = self.limits.get(workload.metadata.namespace, ())
-        return tuple(
-            charges(pod_set.template.spec, limits, self.runtimes, journal=journal)
-            for pod_set in workload.spec.pod_sets or ()
-        )
+        space, limits = workload.metadata.namespace, self.limits.get(workload.metadata.namespace, ())
+
+        def charged(spec: model.PodSetSpec) -> tuple[Charge, ...]:
+            known = self.charged.get((space, id(spec)))
+            if known is None or known[1] < journal:
+                known = spec, journal, charges(spec, limits, self.runtimes, journal=journal)
+                self.charged[space, id(spec)] = known
+            return known[2]
+
+        return tuple(charged(pod_set.template.spec) for pod_set in workload.spec.pod_sets or ())
 
     def answer(self, workload: model.KueueWorkload) -> QueueVerdict:
         """Return what keeps a pending Workload out now."""
