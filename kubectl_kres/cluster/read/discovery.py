@@ -117,7 +117,9 @@ def find_served_kinds(connection: Connection, wanted: Iterable[Kind]) -> tuple[K
         for kind in _list_served_kinds(connection, frozenset((kind.group, kind.version) for kind in sought))
     }
     return tuple(
-        kind for kind in sought if pairs & {(kind.group, version, kind.plural) for version in (kind.version, kind.older)}
+        kind
+        for kind in sought
+        if pairs & {(kind.group, version, kind.plural) for version in (kind.version, kind.older)}
     )
 
 
