@@ -22,6 +22,7 @@ from kubectl_kres.errors import Exit, KresError
 from kubectl_kres.fleet.rows import Summary, open_writer
 from kubectl_kres.fleet.status import ClusterStatus, FleetState, encode, state_of
 from kubectl_kres.fleet.task import FleetTask, answer_task, serve, task_of
+from kubectl_kres.render.text.sentences import in_words
 from kubectl_kres.snapshot.read import header
 from kubectl_kres.store.store import Origin
 
@@ -118,7 +119,7 @@ def _answer(task: FleetTask, notes: list[str]) -> ClusterStatus:
     ):
         run_summary.look_at(source)
         for report in reports_of(page.run(context, source, inputs, run_summary)):
-            rows = list(summary.add(report))
+            rows = list(summary.add(in_words(report)))
             count += len(rows)
             write(rows)
         code = run_summary.code(source)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from kubectl_kres.fleet.rows import FleetRow, parse_cell_amount
 from kubectl_kres.quantity import ZERO, parse
@@ -43,7 +43,7 @@ class CheckSummary:
         self._first_finding: CheckFinding | None = None
 
     def add(self, report: CheckFinding) -> Iterator[CheckRow]:
-        """Yield a row for the finding. They come the worst first."""
+        """Yield a row for the finding, whose fix is in words. They come the worst first."""
         if report.counts:
             self._counts[report.severity] += 1
             self._first_finding = self._first_finding or report
@@ -59,7 +59,7 @@ class CheckSummary:
             ref.name,
             report.field,
             report.message,
-            report.fix,
+            cast("str", report.fix),
             report.ignored,
         )
 

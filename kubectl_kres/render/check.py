@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from kubectl_kres import __version__
 from kubectl_kres.render.text.line import Line, Tone, draw, labelled_lines, sanitize_text, tone_lines, wrap_text
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.text.unread import denied_text
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.reports.check.check import RULES, UNREAD
@@ -106,7 +107,8 @@ def _commands(check_finding: CheckFinding) -> tuple[list[str], list[str]]:
 
 
 def _remedy(check_finding: CheckFinding) -> str:
-    return f"{check_finding.fix[:1].lower()}{check_finding.fix[1:].removesuffix('.')}"
+    fix = sentence_text(check_finding.fix)
+    return f"{fix[:1].lower()}{fix[1:].removesuffix('.')}"
 
 
 def finding_lines(check_finding: CheckFinding, width: int) -> Iterator[Line]:
@@ -191,7 +193,7 @@ def _result(check_finding: CheckFinding) -> dict[str, Any]:
         "level": check_finding.severity,
         "message": {
             "text": sanitize_text(
-                f"{check_finding.object.full_name}: {check_finding.message}; fix: {check_finding.fix}"
+                f"{check_finding.object.full_name}: {check_finding.message}; fix: {sentence_text(check_finding.fix)}"
             )
         },
         "locations": [_location(check_finding)],

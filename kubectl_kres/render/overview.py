@@ -23,6 +23,7 @@ from kubectl_kres.render.text.line import (
     tone_lines,
     wrap_text,
 )
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.unread import unseen_texts
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
@@ -353,7 +354,7 @@ def problem_lines(problem: Problem, now: str, width: int, flags: str = "") -> It
     yield from tone_lines("", rest)
     for index, remedy in enumerate(problem.fixes[:2]):
         yield from tone_lines(
-            "", wrap_text(remedy.text, width, first="  or   " if index else "  fix  ", rest="       ")
+            "", wrap_text(sentence_text(remedy.text), width, first="  or   " if index else "  fix  ", rest="       ")
         )
         if remedy.no_command_reason and not index:
             yield from tone_lines("quiet", wrap_text(remedy.no_command_reason, width, first="       ", rest="       "))
@@ -374,7 +375,7 @@ def _short_problem(problem: Problem, now: str, width: int, flags: str) -> Iterat
     yield from tone_lines("", [clip_text(f"  {why}", width)] if why else [])
     commands: Sequence[str] = ()
     for remedy in problem.fixes[:1]:
-        yield from tone_lines("", wrap_text(remedy.text, width, first="  fix  ", rest="       "))
+        yield from tone_lines("", wrap_text(sentence_text(remedy.text), width, first="  fix  ", rest="       "))
         commands = remedy.commands
     for command in commands:
         yield [("", "       "), ("command", command)]

@@ -32,7 +32,7 @@ from kubectl_kres.reports.common.explanation import (
 )
 from kubectl_kres.reports.common.nodes import NodeReport
 from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.remedy import RaiseQuota, Remedy
+from kubectl_kres.reports.common.remedy import MakeEdits, RaiseQuota, Remedy
 from kubectl_kres.reports.common.replicas import is_failing, replicas_of
 from kubectl_kres.reports.common.system import Severity, kinds_of, turn_of
 from kubectl_kres.reports.explain.all_states import PodStates, all_states, states_in_store
@@ -47,7 +47,6 @@ from kubectl_kres.reports.quota.fullness import QUOTA_STATES, quota_state, tight
 from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports
 from kubectl_kres.reports.remedies.commands import commands, usage_command
 from kubectl_kres.reports.remedies.keepers import named_manager_sentence
-from kubectl_kres.reports.remedies.words import sentence
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.systems import modules
 from kubectl_kres.wording import join_words
@@ -222,7 +221,7 @@ def _quota_remedies(context: AreaInput, problem: Problem) -> tuple[Remedy, ...]:
     if isinstance(report, QuotaReport) and report.pool:
         # Its hard is what claims add up to: whoever keeps it undoes other edits.
         return (Remedy(f"create a claim on pool {report.pool} for {excess}"), free)
-    return (free, Remedy(f"{sentence(edits)}, as much as is used", edits, command_texts, kept))
+    return (free, Remedy(MakeEdits(edits, as_used=True), edits, command_texts, kept))
 
 
 def _format_freed(amounts: Mapping[str, str]) -> str:

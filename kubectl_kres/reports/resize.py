@@ -31,9 +31,9 @@ from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.pod.verdict import verdict_of, with_outcome
+from kubectl_kres.reports.remedies.compose import untested_remedies
 from kubectl_kres.reports.remedies.context import RemedyContext, quota_excess
 from kubectl_kres.reports.remedies.pod_remedy import remedies
-from kubectl_kres.reports.remedies.words import untested_remedies
 from kubectl_kres.store.store import Store
 
 _REPLACE = "make a new pod: change the template, or delete the pod and create it again"

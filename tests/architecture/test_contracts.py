@@ -115,9 +115,9 @@ BREACHES = {
         "further -> kubectl_kres.tekton.reports.taskrun",
     ),
     "policing": (
-        "reports/remedies/words.py",
+        "reports/remedies/compose.py",
         "import kubectl_kres.policies.reports.remedy",
-        "reports.remedies.words -> kubectl_kres.policies.reports.remedy",
+        "reports.remedies.compose -> kubectl_kres.policies.reports.remedy",
     ),
     "layers": ("quantity.py", "import kubectl_kres.store.store", "quantity -> kubectl_kres.store.store"),
     "pure": ("admission/base/outcome.py", "def late():\n    import os.path", "admission.base.outcome -> os"),

@@ -15,6 +15,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.render.pod.explain import explanation_lines
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import analysis_of, explain
 from kubectl_kres.reports.namespace.explain_policy import explain_policy
@@ -102,8 +103,8 @@ def test_forbidden_registry_is_refused_with_the_edit_of_the_tenant(image: str, f
     assert found.verdict.outcome == "refused"
     assert text in found.verdict.message
     assert str(found.verdict.findings[0].source) == "Tenant/bakery spec.containerRegistries"
-    assert "registry.example/" in found.fixes[0].text
-    assert any(fix in text for each in found.fixes for text in (each.text, *each.commands))
+    assert "registry.example/" in sentence_text(found.fixes[0].text)
+    assert any(fix in text for each in found.fixes for text in (sentence_text(each.text), *each.commands))
     assert all(each.proven for each in found.fixes)
     assert explain(_world({}, _deployment(image)), _LOAF, EvaluationOptions()).verdict.outcome == "admitted"
 
@@ -137,7 +138,7 @@ def test_default_storage_class_replaces_that_of_the_cluster() -> None:
         assert found.verdict.allowed is allowed
         if not allowed:
             assert "it names no storage class: Tenant/bakery spec.storageClasses.default gives it fast" in [
-                each.text for each in found.assumptions
+                sentence_text(each.text) for each in found.assumptions
             ]
 
 
@@ -246,8 +247,8 @@ def test_a_run_is_told_where_its_image_stands() -> None:
     store = _world({"containerRegistries": {"allowed": ["r.example"]}}, run)
     subject = Subject(ObjectRef("TaskRun", "mix", "ns"), BY_KIND["TaskRun"])
     by_run, by_tenant = explain(store, subject, EvaluationOptions()).fixes
-    assert by_run.text.startswith("set image of step-a to r.example/i:1 in TaskRun/mix")
-    assert "allow docker.io" in by_tenant.text
+    assert sentence_text(by_run.text).startswith("set image of step-a to r.example/i:1 in TaskRun/mix")
+    assert "allow docker.io" in sentence_text(by_tenant.text)
 
 
 def test_a_pod_that_stands_for_all_has_no_image_to_refuse() -> None:

@@ -21,6 +21,7 @@ from kubectl_kres.model.objects import BOUND_PODS, Metadata, ObjectRef
 from kubectl_kres.model.pod import Container, Pod
 from kubectl_kres.policies.reports.needs import DECIDING
 from kubectl_kres.quantity import Quantity, parse
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.snapshot import read as demo
@@ -237,7 +238,7 @@ def test_nodes_are_explained(store: Store):
         ("app", "None"),
         ("proxy", "LimitRange/defaults"),
     ]
-    assert "LimitRange/defaults" in explanation.fixes[0].text
+    assert "LimitRange/defaults" in sentence_text(explanation.fixes[0].text)
 
 
 def test_every_word_of_the_run_state_is_there(store: Store):

@@ -15,6 +15,7 @@ from reports.stored import store_of
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import explain
@@ -156,7 +157,7 @@ def faults_of_history(plane: ControlPlane) -> Iterator[str]:
     )
     limits = [edit for way in found.fixes for edit in way.edits if edit.field == "spec.revisionHistoryLimit"]
     if [edit.to for edit in limits] != [0]:
-        yield f"{space}: {[way.text for way in found.fixes]}"
+        yield f"{space}: {[sentence_text(way.text) for way in found.fixes]}"
         return
     patch = {"spec": {"revisionHistoryLimit": limits[0].to}}
     plane.request("PATCH", path, patch, content_type="application/merge-patch+json")

@@ -12,6 +12,7 @@ from kueue.recorded import runs, states, store_of, worlds
 from kubectl_kres.kueue.model import GROUP
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.system import turn_of
@@ -34,7 +35,7 @@ def told(store: Store, subject: Subject) -> tuple[Remedy, ...]:
     if subject.ref.kind == "PipelineRun":
         return explain_pipeline(store, subject, EvaluationOptions()).fixes
     found = explain(store, subject, EvaluationOptions())
-    next_step = found.run_state.next if found.run_state is not None else ""
+    next_step = sentence_text(found.run_state.next) if found.run_state is not None else ""
     return (*found.fixes, Remedy(next_step))
 
 
@@ -43,7 +44,7 @@ def lifts(store: Store) -> list[str]:
         f"{subject.ref}: {text}"
         for subject in held(store)
         for fix in told(store, subject)
-        for text in (fix.text, *fix.commands)
+        for text in (sentence_text(fix.text), *fix.commands)
     ]
     # That it is not to be done by hand may be said.
     return [text for text in texts if _LIFTED.search(text) and "done by hand" not in text]

@@ -17,6 +17,7 @@ from kubectl_kres.admission.request.new_pod import admit, policies_of, quota_req
 from kubectl_kres.model.objects import LimitRange, ResourceQuota
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.remedy import RaiseQuota, Remedy
 from kubectl_kres.reports.explain.explain import explain
@@ -72,8 +73,8 @@ def test_a_remedy_that_is_applied_admits_every_wanted_pod(pod, ranges, quotas, w
     for one in found:
         assert one.admits is not None and one.admits.pods == one.admits.wanted
         after = applied(one.edits, objects)
-        assert admitted(after), one.text
-        assert not [left for left in asked(after) if left.proven], one.text
+        assert admitted(after), sentence_text(one.text)
+        assert not [left for left in asked(after) if left.proven], sentence_text(one.text)
 
 
 @FEW
@@ -85,7 +86,7 @@ def test_no_edit_of_a_remedy_can_be_left_out(pod, ranges, quotas, wanted):
     for one in found:
         for edit in one.edits:
             fewer = applied([other for other in one.edits if other != edit], objects)
-            assert asked(fewer), (one.text, edit)
+            assert asked(fewer), (sentence_text(one.text), edit)
 
 
 @FEW
@@ -100,7 +101,7 @@ def test_one_unit_less_of_a_quota_is_not_enough(pod, ranges, quotas, wanted):
             msgspec.structs.replace(to, nano=to.nano - units(edit.resource.rpartition(".")[2], parse("1")), text="")
         )
         others = [less_of(other, less) if other == edit else other for other in one.edits]
-        assert asked(applied(others, objects)), (one.text, less)
+        assert asked(applied(others, objects)), (sentence_text(one.text), less)
 
 
 def less_of(edit: RaiseQuota, to: str) -> RaiseQuota:

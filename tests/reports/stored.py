@@ -9,6 +9,7 @@ import msgspec
 
 from kubectl_kres.model.kinds import BY_KIND, KINDS
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.note import note_text
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.store.store import READ, Origin, ReadRequest, Store
@@ -75,4 +76,4 @@ def subject(text: str, raw: Raw | None = None, file: str = "") -> Subject:
 def advised(found: Any) -> tuple[str, ...]:
     """What an answer says to do, each way in words; without one its note, if it has any."""
     note = note_text(getattr(found, "note", None))
-    return tuple(one.text for one in found.fixes) or ((note,) if note else ())
+    return tuple(sentence_text(one.text) for one in found.fixes) or ((note,) if note else ())

@@ -15,6 +15,7 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.account import steps_of
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, Subject
 from kubectl_kres.reports.explain.explain import analysis_of, explain
@@ -94,7 +95,7 @@ def explained(store: Store, kind: str, name: str = "w") -> Explanation:
 
 
 def texts(explanation: Explanation) -> list[str]:
-    return [remedy.text for remedy in explanation.fixes]
+    return [sentence_text(remedy.text) for remedy in explanation.fixes]
 
 
 def commands(explanation: Explanation) -> list[str]:
@@ -174,7 +175,7 @@ def test_w3_a_lower_history_limit_is_offered_to_statefulsets_alone(kind: str):
     name = "count/controllerrevisions.apps"
     found = explained(covered(quota({name: "2"}, {name: "2"}), workload(kind, **counts), pod, *revisions), kind)
     assert texts(found)[1].startswith("delete ControllerRevision w-a")
-    offered = [way for way in found.fixes if way.text.startswith("lower revisionHistoryLimit to 0")]
+    offered = [way for way in found.fixes if sentence_text(way.text).startswith("lower revisionHistoryLimit to 0")]
     assert len(offered) == (kind == "StatefulSet")
     assert all('{"spec":{"revisionHistoryLimit":0}}' in way.commands[0] for way in offered)
 

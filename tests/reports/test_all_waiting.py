@@ -15,6 +15,7 @@ from kubectl_kres.model.objects import BOUND_PODS, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.scheduling import SchedulingNode, SchedulingPod
 from kubectl_kres.model.workload import Workload
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.explain.explain import explain
@@ -86,7 +87,7 @@ def test_a_request_is_lowered_so_far_that_all_find_room():
     waiting = [pod(f"web-{letter}", "ReplicaSet", "600m") for letter in "bc"]
     runs = pod("web-a", "ReplicaSet", "600m", "n")
     (first, *_) = fixes([cpus("n", "1")], workload("ReplicaSet", 3, "600m"), runs, *waiting)
-    assert first.text == (
+    assert sentence_text(first.text) == (
         "lower the cpu request of app from 600m to 333m, and delete pods web-b and web-c, made of the template before: "
         "all 2 pods that wait find a node then (evaluated)"
     )
@@ -101,8 +102,8 @@ def test_what_helps_some_comes_last_and_says_how_many():
     nodes = [cpus("small", "1", unschedulable=True), cpus("own", "8", taints=[{"key": "gpu", "effect": "NoSchedule"}])]
     waiting = [pod(f"web-{letter}", "ReplicaSet", "800m") for letter in "ab"]
     tolerate, uncordon = fixes(nodes, workload("ReplicaSet", 2, "800m"), *waiting)
-    assert "all 2 pods that wait find a node then" in tolerate.text
-    assert uncordon.text == "uncordon node small: 1 of the 2 pods that wait find a node then (evaluated)"
+    assert "all 2 pods that wait find a node then" in sentence_text(tolerate.text)
+    assert sentence_text(uncordon.text) == "uncordon node small: 1 of the 2 pods that wait find a node then (evaluated)"
 
 
 @pytest.mark.parametrize(("policy", "deleted"), [("", True), ("OrderedReady", True), ("Parallel", False)])
@@ -121,7 +122,10 @@ def test_pods_that_are_being_deleted_hold_the_room():
         pod("web-a", "ReplicaSet", "600m", "n", ending=True),
         pod("web-b", "ReplicaSet", "600m"),
     )
-    assert first.text == "wait for shop/web-a on n, which is being deleted, to end: the pod then fits on n (evaluated)"
+    assert (
+        sentence_text(first.text)
+        == "wait for shop/web-a on n, which is being deleted, to end: the pod then fits on n (evaluated)"
+    )
     assert not first.commands
 
 
@@ -137,7 +141,7 @@ def test_two_obstacles_on_each_node_are_taken_away_together():
     nodes = [cpus("off", "1", unschedulable=True), cpus("own", "8", taints=[{"key": "gpu", "effect": "NoSchedule"}])]
     owner = workload("ReplicaSet", 1, "2", pod={"nodeSelector": {"disk": "ssd"}})
     (first,) = fixes(nodes, owner, pod("web-a", "ReplicaSet", "2", nodeSelector={"disk": "ssd"}))
-    assert first.text == (
+    assert sentence_text(first.text) == (
         "tolerate gpu:NoSchedule and label node own disk=ssd, if that is what it is, and delete pod web-a, made of the "
         "template before: the pod then fits on own (evaluated)"
     )
@@ -147,7 +151,7 @@ def test_two_obstacles_on_each_node_are_taken_away_together():
 def test_a_cordoned_node_that_is_too_small_as_well():
     owner = workload("StatefulSet", 1, "2")
     (first,) = fixes([cpus("off", "1", unschedulable=True)], owner, pod("web-0", "StatefulSet", "2"))
-    assert first.text == (
+    assert sentence_text(first.text) == (
         "uncordon node off and lower the cpu request of app from 2 to 1, and delete pod web-0, made of the template "
         "before: the pod then fits on off (evaluated)"
     )

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from reports.stored import made, store_of, subject
 
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation
 from kubectl_kres.reports.explain.explain import explain
 
@@ -42,7 +43,7 @@ def test_other_amounts_are_a_resize():
 def test_other_fields_need_another_pod(more: dict[str, Any]):
     found = applied(container("2"), container(**more) | {"name": "two"})
     assert found.verdict.allowed is False
-    assert found.fixes[0].text.startswith("delete Pod/old and create it again")
+    assert sentence_text(found.fixes[0].text).startswith("delete Pod/old and create it again")
 
 
 def test_a_pod_on_its_way_out_is_no_pod_to_update():

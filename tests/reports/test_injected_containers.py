@@ -8,6 +8,7 @@ import pytest
 from reports.stored import made, owned_by, store_of, subject
 
 from kubectl_kres.render.pod.explain import lines
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation
 from kubectl_kres.reports.explain.explain import explain
 
@@ -57,7 +58,7 @@ def test_a_new_workload_is_charged_for_what_all_pods_of_the_namespace_have():
     [proxy] = [container for container in found.containers if container.name == "proxy"]
     [source] = {value.source for value in proxy.values if value.rule == "seen/added-on-create"}
     assert str(source) == "Container/proxy on 2 of 2 pods of the namespace"
-    assert (found.fixes[0].text, found.fixes[0].proven) == ("raise limits.cpu of quota q to 12", True)
+    assert (sentence_text(found.fixes[0].text), found.fixes[0].proven) == ("raise limits.cpu of quota q to 12", True)
     assert "Container/proxy on 2 of 2 pods of the namespace" in page_of(found)
 
 
@@ -107,5 +108,5 @@ def test_a_quota_is_raised_by_what_pods_get_not_by_what_the_template_asks_for():
     objects = [stored, replica_set, webhook(), *beside("a", APP, PROXY), quota("5", "3")]
     found = explain(store_of(*objects), subject("Deployment/web"), EvaluationOptions())
     assert found.verdict.outcome == "refused"
-    assert found.fixes[0].text == "raise limits.cpu of quota q to 9 (6 is enough for the next pod)"
+    assert sentence_text(found.fixes[0].text) == "raise limits.cpu of quota q to 9 (6 is enough for the next pod)"
     assert not any("proxy" in str(getattr(edit, "field", "")) for fix in found.fixes for edit in fix.edits)

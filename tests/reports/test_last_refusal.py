@@ -12,6 +12,7 @@ import pytest
 from msgspec import structs
 from reports.stored import advised, event, made, owned_by, store_of, subject, template
 
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.note import note_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, HiddenQuota, Injection
 from kubectl_kres.reports.explain.explain import explain
@@ -270,7 +271,7 @@ def test_a_quota_of_several_namespaces_is_read_and_its_users_are_named():
     assert (blocked.by, blocked.cause.users) == ("ClusterResourceQuota team", {"lab": {"limits.cpu": "3"}})
     [fix] = found.fixes
     assert fix.commands[0].startswith("kubectl patch clusterresourcequota team --type merge")
-    assert fix.text.endswith(", or free some in lab (limits.cpu 3)")
+    assert sentence_text(fix.text).endswith(", or free some in lab (limits.cpu 3)")
     free = {"hard": {"limits.cpu": "40"}, "used": {"limits.cpu": "4"}}
     raised = {**shared, "status": {**shared["status"], "total": free}}
     later = answered(kind, [*objects, raised], refusal_of("team", "limits.cpu", "1", "4", "4"))

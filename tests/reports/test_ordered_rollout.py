@@ -11,6 +11,7 @@ from reports.stored import made, store_of, subject
 from simulate.samples import play, quota, workload
 
 from kubectl_kres.model.workload import fenceposts
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.simulate.change import Apply, Patch, WaitForControllers
@@ -101,7 +102,7 @@ def test_below_a_partition_nothing_is_replaced(partition: int, hard: str) -> Non
     quota = made("ResourceQuota", "q", spec=amounts, status={**amounts, "used": {"requests.cpu": "200m"}})
     store = store_of(made("StatefulSet", "web", spec=spec, status=status), quota, *pods)
     found = explain(store, subject("StatefulSet/web"), EvaluationOptions())
-    assert found.fixes[0].text.startswith(f"raise requests.cpu of quota q to {hard}")
+    assert sentence_text(found.fixes[0].text).startswith(f"raise requests.cpu of quota q to {hard}")
 
 
 @pytest.mark.parametrize(
@@ -131,6 +132,6 @@ def test_a_daemon_set_under_way_is_raised_for_all_its_nodes(rolling: dict[str, i
     limit = made("ResourceQuota", "q", spec=amounts, status={**amounts, "used": {"requests.cpu": "300m"}})
     store = store_of(made("DaemonSet", "d", spec=spec, status=status), limit, *pods)
     found = explain(store, subject("DaemonSet/d"), EvaluationOptions())
-    texts = [way.text for way in found.fixes]
+    texts = [sentence_text(way.text) for way in found.fixes]
     assert (texts[0] if texts else "").startswith(f"raise requests.cpu of quota q to {raised}" if raised else "")
     assert bool(texts) == bool(raised)

@@ -8,6 +8,7 @@ from reports.stored import box, limits, made, store_of, template
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.overview import area_bar, describe_area, describe_problem, lines
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.overview import AreaPart, Overview, OverviewArea, Problem, overview, overview_needs
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
@@ -51,7 +52,7 @@ def test_an_area_counts_all_of_its_objects_once():
 
 def test_what_is_over_says_what_ends_it_and_what_is_full_does_not():
     over, full = asked(store_of(quota("a", "5Gi"), quota("b", "4Gi"))).problems
-    assert [one.text for one in over.fixes] == [
+    assert [sentence_text(one.text) for one in over.fixes] == [
         "free 1Gi of requests.memory",
         "raise requests.memory of quota a to 5Gi, as much as is used",
     ]
@@ -64,7 +65,7 @@ def test_a_quota_that_is_over_in_two_names_says_both_in_one_sentence():
     [over] = asked(
         store_of(made("ResourceQuota", "a", spec={"hard": hard}, status={"hard": hard, "used": used}))
     ).problems
-    assert over.fixes[1].text == "raise quota a: pods to 3 and requests.cpu to 3, as much as is used"
+    assert sentence_text(over.fixes[1].text) == "raise quota a: pods to 3 and requests.cpu to 3, as much as is used"
 
 
 def test_a_quota_that_somebody_keeps_has_no_command():
@@ -78,7 +79,7 @@ def test_refused_workloads_come_first_with_their_remedy():
     found = asked(store_of(*refused_deployment()))
     first, second = found.problems
     assert (first.subject.kind, first.state, first.missing, first.wanted) == ("Deployment", "refused", 2, 2)
-    assert "raise requests.memory of quota team" in first.fixes[0].text
+    assert "raise requests.memory of quota team" in sentence_text(first.fixes[0].text)
     assert second.subject.kind == "ResourceQuota"
     assert describe_problem(first, NOW) == "refused: quota team is short by 1Gi of requests.memory; 2 of 2 pods missing"
     assert [(part.state, part.count) for part in area(found, "refused").parts] == [("refused", 1)]

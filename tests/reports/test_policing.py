@@ -12,6 +12,7 @@ from kubectl_kres.policies.reports import _may_decide
 from kubectl_kres.policies.reports.apply import apply_policies
 from kubectl_kres.policies.reports.effects import policy_effects
 from kubectl_kres.policies.reports.needs import DECIDING
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.difference import diff
 from kubectl_kres.reports.explain.explain import analysis_of, explain
@@ -73,7 +74,7 @@ def test_pod_security_refuses_with_the_words_of_the_server():
     found = told(space(enforce="restricted"))
     assert found.verdict.outcome == "refused"
     assert found.verdict.message.startswith('pods "w" is forbidden: violates PodSecurity "restricted:latest": ')
-    assert "runAsNonRoot true" in found.fixes[0].text
+    assert "runAsNonRoot true" in sentence_text(found.fixes[0].text)
     assert "pod-security/exemptions" in [one.code for one in found.assumptions]
 
 
@@ -91,7 +92,7 @@ def test_a_validating_policy_refuses_and_says_which_expression():
     assert found.verdict.message == (
         "pods \"w\" is forbidden: ValidatingAdmissionPolicy 'rule' with binding 'rule-b' denied request: limits, please"
     )
-    assert "object.spec.containers.all(c, has(c.resources.limits))" in found.fixes[0].text
+    assert "object.spec.containers.all(c, has(c.resources.limits))" in sentence_text(found.fixes[0].text)
 
 
 def test_a_mutating_policy_sets_a_value_and_is_named_for_it():
@@ -125,7 +126,7 @@ def test_webhooks_that_are_asked_are_named(policy_, words):
         cluster_wide("MutatingWebhookConfiguration", "istio-sidecar-injector", webhooks=[hook]),
         cluster_wide("ValidatingWebhookConfiguration", "elsewhere", webhooks=[other]),
     )
-    texts = [one.text for one in found.assumptions if one.code == "webhook/not-computed"]
+    texts = [sentence_text(one.text) for one in found.assumptions if one.code == "webhook/not-computed"]
     assert texts == [f"webhook istio-sidecar-injector ({words}) is not computed"]
 
 
@@ -136,7 +137,7 @@ def test_a_service_account_that_is_missing_refuses():
     assert found.verdict.message == (
         'pods "w" is forbidden: error looking up service account ns/robot: serviceaccount "robot" not found'
     )
-    assert found.fixes[0].text.startswith("create it (kubectl create serviceaccount robot -n ns)")
+    assert sentence_text(found.fixes[0].text).startswith("create it (kubectl create serviceaccount robot -n ns)")
 
 
 def account(**more):
@@ -248,7 +249,9 @@ def test_what_pods_were_given_keeps_to_pod_security_and_is_not_asked_for_what_is
     objects = (deployment(box(securityContext=context)), replica_set(), pod("a", box(), PROXY))
     found = explain(store_of(*objects, space(enforce="restricted")), subject("Deployment/w"), ASK)
     assert found.verdict.outcome == "admitted"
-    assert "containers that live pods were given keep to Pod Security" in [one.text for one in found.assumptions]
+    assert "containers that live pods were given keep to Pod Security" in [
+        sentence_text(one.text) for one in found.assumptions
+    ]
     bare = (deployment(box()), *objects[1:])
     refused = explain(store_of(*bare, space(enforce="restricted")), subject("Deployment/w"), ASK)
     assert 'container "app"' in refused.verdict.message and "proxy" not in refused.verdict.message
@@ -265,7 +268,7 @@ def test_what_pods_were_given_counts_in_a_quota():
     store = store_of(deployment(app), replica_set(), pod("a", app, PROXY), quota)
     found = explain(store, subject("Deployment/w"), ASK)
     assert "exceeded quota: q, requested: requests.cpu=2500m" in found.verdict.message
-    assert (found.fixes[0].text, found.fixes[0].proven) == ("raise requests.cpu of quota q to 5", True)
+    assert (sentence_text(found.fixes[0].text), found.fixes[0].proven) == ("raise requests.cpu of quota q to 5", True)
 
 
 @pytest.mark.parametrize(
@@ -360,4 +363,4 @@ def test_two_kinds_of_values_and_what_no_value_mends():
     (fix,) = explain(store, subject("Deployment/w"), ASK).fixes
     assert [(edit.side, edit.resource) for edit in fix.edits] == [("limits", "memory"), ("requests", "cpu")]
     (other,) = told(*validating("object.metadata.name == 'other'")).fixes
-    assert not other.edits and "object.metadata.name == 'other'" in other.text
+    assert not other.edits and "object.metadata.name == 'other'" in sentence_text(other.text)

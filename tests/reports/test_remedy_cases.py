@@ -11,6 +11,7 @@ from reports.stored import box, limits, made, owned_by, store_of, subject, templ
 
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.render.pod.explain import lines
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, Note
 from kubectl_kres.reports.common.remedy import Admits
 from kubectl_kres.reports.explain.explain import explain
@@ -34,7 +35,7 @@ def asked(workload: Raw, *policies: Raw) -> Explanation:
 
 
 def ways(workload: Raw, *policies: Raw) -> list[str]:
-    return [one.text for one in asked(workload, *policies).fixes]
+    return [sentence_text(one.text) for one in asked(workload, *policies).fixes]
 
 
 def stateful(count: int, claim: Raw) -> Raw:
@@ -218,13 +219,15 @@ def test_the_figure_is_that_of_the_whole_rollout():
     """Not 3584Mi, and then 4Gi, and then 4608Mi, with minutes of back-off between."""
     found = asked(*rollout("512Mi", "1Gi", "3Gi", "2560Mi"))
     first, lower = found.fixes
-    assert first.text == "raise requests.memory of quota team to 4608Mi (3584Mi is enough for the next pod)"
+    assert (
+        sentence_text(first.text) == "raise requests.memory of quota team to 4608Mi (3584Mi is enough for the next pod)"
+    )
     assert first.commands == (
         """kubectl patch quota team -n ns --type merge -p '{"spec":{"hard":{"requests.memory":"4608Mi"}}}'""",
     )
     assert (first.admits, first.proven, first.remaining_refusal) == (Admits(3, 3), True, "")
     assert first.owners == "kubectl kres quota team -n ns --by workload"
-    assert lower.text == "set requests.memory of container app to 512Mi"
+    assert sentence_text(lower.text) == "set requests.memory of container app to 512Mi"
 
 
 def test_a_rollout_is_told_less_where_old_pods_end_first():
@@ -232,7 +235,7 @@ def test_a_rollout_is_told_less_where_old_pods_end_first():
     rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
     objects[0]["spec"]["strategy"] = rolling
     [first, *_] = asked(*objects).fixes
-    assert first.text == "raise requests.memory of quota team to 4Gi (3584Mi is enough for the next pod)"
+    assert sentence_text(first.text) == "raise requests.memory of quota team to 4Gi (3584Mi is enough for the next pod)"
 
 
 def test_a_rollout_whose_replica_sets_were_not_read_is_told_the_same():
@@ -240,7 +243,9 @@ def test_a_rollout_whose_replica_sets_were_not_read_is_told_the_same():
     objects = [one for one in rollout("512Mi", "1Gi", "3Gi", "2560Mi") if one["kind"] != "ReplicaSet"]
     objects[0]["status"] |= {"observedGeneration": 2, "updatedReplicas": 0}
     [first, *_] = asked(*objects).fixes
-    assert first.text == "raise requests.memory of quota team to 4608Mi (3584Mi is enough for the next pod)"
+    assert (
+        sentence_text(first.text) == "raise requests.memory of quota team to 4608Mi (3584Mi is enough for the next pod)"
+    )
 
 
 def test_commands_are_one_process_each_without_a_shell():
@@ -282,7 +287,7 @@ def test_what_others_keep_is_not_changed_by_a_command(metadata: Raw, keeper: str
 
 def test_a_template_that_cannot_be_changed_in_place_is_told_why():
     [_, lower, *_] = asked(web(2, box(requests={"cpu": "1"}), kind="Job"), quota("q", {"requests.cpu": "1"})).fixes
-    assert (lower.text, lower.commands) == ("set requests.cpu of container app to 500m", ())
+    assert (sentence_text(lower.text), lower.commands) == ("set requests.cpu of container app to 500m", ())
     assert lower.no_command_reason.startswith("the template of a Job cannot be changed: ")
 
 
@@ -305,8 +310,10 @@ def test_what_no_edit_is_known_for_does_not_end_the_search():
     enforced = made("Namespace", "ns", labels={"pod-security.kubernetes.io/enforce": "restricted"})
     found = asked(web(2, box(requests={"cpu": "200m"})), quota("q", {"cpu": "200m"}), enforced)
     first = found.fixes[0]
-    assert first.text.startswith("in container app set securityContext.allowPrivilegeEscalation: false; ")
-    assert first.text.endswith("; then raise cpu of quota q to 400m")
+    assert sentence_text(first.text).startswith(
+        "in container app set securityContext.allowPrivilegeEscalation: false; "
+    )
+    assert sentence_text(first.text).endswith("; then raise cpu of quota q to 400m")
     assert (first.admits, first.proven) == (Admits(0, 2), True)
     assert 'violates PodSecurity "restricted:latest"' in first.remaining_refusal
 
@@ -347,7 +354,7 @@ def test_what_no_edit_mends_stands_first_and_hides_nothing_behind_it():
     full = quota("team", {"requests.memory": "1Gi"}, {"requests.memory": "512Mi"})
     found = asked(web(1, app, priorityClassName="nope"), full).fixes
     first = "name a PriorityClass that exists (kubectl get priorityclasses), or create it"
-    assert [one.text for one in found] == [
+    assert [sentence_text(one.text) for one in found] == [
         f"{first}; then {rest}"
         for rest in (
             "set requests.memory of container app to 500Mi",

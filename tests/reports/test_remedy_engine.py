@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from reports.stored import store_of, subject
 
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.remedy import Scale
 from kubectl_kres.reports.remedies.engine import RemedySearch, Search, State
 
@@ -135,4 +136,4 @@ def test_a_remedy_is_made_of_all_edits_of_a_state_that_passes_and_of_equal_edits
     found = [*Scaling(store_of(), subject("Deployment/web")).remedies()]
     assert [[(edit.object.name, edit.to) for edit in remedy.edits] for remedy in found] == [[("web", 1), ("api", 2)]]
     assert all(remedy.proven for remedy in found)
-    assert found[0].text == "lower replicas to 1 and lower replicas to 2"
+    assert sentence_text(found[0].text) == "lower replicas to 1 and lower replicas to 2"

@@ -7,6 +7,7 @@ from typing import Any
 from reports.stored import box, event, made, store_of, subject, template
 
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.remedy import Admits
 from kubectl_kres.reports.explain.explain import explain
@@ -39,7 +40,8 @@ def first(*objects: Raw, unread: tuple[str, ...] = ()) -> Any:
 def test_a_quota_is_raised_by_what_another_workload_takes_first():
     found = first(web("web", 2, "100m"), web("other", 3, "200m"), quota("q", {"requests.cpu": "50m"}))
     assert (
-        found.text == "raise requests.cpu of quota q to 800m (includes room for the missing pods of Deployment/other)"
+        sentence_text(found.text)
+        == "raise requests.cpu of quota q to 800m (includes room for the missing pods of Deployment/other)"
     )
     assert found.shared == (ObjectRef("Deployment", "other", "ns"),)
     assert found.admits == Admits(2, 2)
@@ -48,16 +50,16 @@ def test_a_quota_is_raised_by_what_another_workload_takes_first():
 
 def test_what_needs_more_than_is_made_takes_nothing_of_it():
     found = first(web("web", 1, "100m"), web("other", 3, "200m"), quota("q", {"requests.cpu": "50m"}))
-    assert (found.text, found.shared) == ("raise requests.cpu of quota q to 100m", ())
+    assert (sentence_text(found.text), found.shared) == ("raise requests.cpu of quota q to 100m", ())
 
 
 def test_whoever_of_several_is_first():
     rivals = (web("one", 1, "200m"), web("two", 1, "300m", kind="Job"))
     found = first(web("web", 1, "100m"), *rivals, quota("q", {"requests.cpu": "250m"}, {"requests.cpu": "200m"}))
-    assert found.text == "raise requests.cpu of quota q to 300m"
+    assert sentence_text(found.text) == "raise requests.cpu of quota q to 300m"
     found = first(web("web", 3, "100m"), *rivals, quota("q", {"requests.cpu": "250m"}, {"requests.cpu": "200m"}))
     room = "(includes room for the missing pods of Deployment/one and Job/two)"
-    assert found.text == f"raise requests.cpu of quota q to 1 {room}"
+    assert sentence_text(found.text) == f"raise requests.cpu of quota q to 1 {room}"
 
 
 def test_a_workload_that_another_quota_refuses_takes_nothing():
@@ -68,7 +70,7 @@ def test_a_workload_that_another_quota_refuses_takes_nothing():
     found = explain(
         store_of(web("web", 2, "100m"), other, *policies), subject("Deployment/web"), EvaluationOptions()
     ).fixes[0]
-    assert "other" not in found.text
+    assert "other" not in sentence_text(found.text)
 
 
 def test_a_workload_that_a_limit_range_refuses_takes_nothing():
@@ -78,7 +80,7 @@ def test_a_workload_that_a_limit_range_refuses_takes_nothing():
         "Deployment", "web", spec={"replicas": 2, **template(box(requests={"cpu": "100m"}, limits={"cpu": "100m"}))}
     )
     found = first(web_, other, least, quota("q", {"requests.cpu": "50m"}))
-    assert found.text == "raise requests.cpu of quota q to 200m (100m is enough for the next pod)"
+    assert sentence_text(found.text) == "raise requests.cpu of quota q to 200m (100m is enough for the next pod)"
 
 
 def test_what_a_webhook_rejects_takes_nothing():
@@ -155,7 +157,8 @@ def test_what_could_not_be_read_may_take_the_room():
     objects = web("web", 2, "100m"), refused("ReplicaSet/other-1"), quota("q", {"requests.cpu": "50m"})
     found = first(*objects, unread=("ReplicaSet",))
     assert found.contested == (ObjectRef("ReplicaSet", "other-1", "ns"),)
-    assert found.remaining_refusal == "ReplicaSet/other-1 was refused by a quota, too, and may take the room first"
+    remaining = sentence_text(found.remaining_refusal)
+    assert remaining == "ReplicaSet/other-1 was refused by a quota, too, and may take the room first"
     assert first(*objects).contested == (), "it is known to be gone"
 
 

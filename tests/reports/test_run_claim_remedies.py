@@ -7,6 +7,7 @@ from typing import Any
 from reports.runs import step, task
 from reports.stored import made, store_of, subject
 
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.remedy import DeleteObject, Remedy
 from kubectl_kres.reports.explain.explain import explain
@@ -52,7 +53,7 @@ def test_as_few_of_the_oldest_ended_runs_are_deleted_as_are_enough():
     (way,) = [it for it in found("6Gi", full, *old) if deleted((it,))]
     assert deleted((way,)) == [["one", "two"]]
     assert way.proven
-    assert way.text == (
+    assert sentence_text(way.text) == (
         "delete PipelineRun/one and PipelineRun/two, which have ended and still have claims: a claim lives as long as "
         "the run that it was made for, and its data goes with it, then start a new run"
     )

@@ -7,6 +7,7 @@ from typing import Any
 from reports.runs import pipeline_run, step
 from reports.stored import made, store_of, subject
 
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.analysis import AccountStep
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.tekton.model import PipelineRun
@@ -92,7 +93,7 @@ def test_a_run_fails_where_the_statefulset_of_its_assistant_is_refused():
         f'[failed to create StatefulSet {name}: statefulsets.apps "{name}" is forbidden: exceeded quota: q, '
         "requested: count/statefulsets.apps=1, used: count/statefulsets.apps=0, limited: count/statefulsets.apps=0]"
     )
-    assert told.fixes[0].text.startswith("raise count/statefulsets.apps of quota q to 1")
+    assert sentence_text(told.fixes[0].text).startswith("raise count/statefulsets.apps of quota q to 1")
 
 
 def test_an_assistant_gets_no_pod_where_its_controller_revision_is_refused():
@@ -100,7 +101,7 @@ def test_an_assistant_gets_no_pod_where_its_controller_revision_is_refused():
     told = explained(whole, full(count_controllerrevisions_apps="0"))
     assert told.verdict.allowed is False
     assert "controllerrevisions.apps" in told.verdict.message
-    assert told.fixes[0].text.startswith("raise count/controllerrevisions.apps of quota q to 1")
+    assert sentence_text(told.fixes[0].text).startswith("raise count/controllerrevisions.apps of quota q to 1")
 
 
 def test_the_second_assistant_finds_what_the_first_has_left():
@@ -109,5 +110,5 @@ def test_the_second_assistant_finds_what_the_first_has_left():
     whole = pipeline_run("p", *tasks, workspaces=claims)
     told = explained(whole, full(count_statefulsets_apps="1"))
     assert told.verdict.allowed is False
-    assert told.fixes[0].text.startswith("raise count/statefulsets.apps of quota q to 2")
+    assert sentence_text(told.fixes[0].text).startswith("raise count/statefulsets.apps of quota q to 2")
     assert explained(whole, full(count_statefulsets_apps="2")).verdict.allowed is True

@@ -11,9 +11,9 @@ from reports.test_scheduling_report import made, raw_node, raw_pod, report
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.scheduling import BindingClass, PersistentVolume, StorageClaim
+from kubectl_kres.render.verdict.node_fixes import fix_text
 from kubectl_kres.reports.common.nodes import NodeRemedy
 from kubectl_kres.reports.scheduling.obstacles import RemedyTarget, WaitingPods
-from kubectl_kres.reports.scheduling.remedies import fix_text
 from kubectl_kres.reports.scheduling.report import report_nodes
 from kubectl_kres.reports.scheduling.volume_remedies import find_volume_remedies
 from kubectl_kres.store.store import READ, ReadRequest

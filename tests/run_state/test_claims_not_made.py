@@ -8,6 +8,7 @@ import pytest
 from reports.stored import made, owned_by, store_of, template
 
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.run_state import state_sentence
 from kubectl_kres.reports.explain.object_state import object_state
 
@@ -47,7 +48,7 @@ def _said(*objects: Any, kind: str = "Pod", name: str = "p") -> str:
     state = object_state(store_of(*objects), ObjectRef(kind, name, "ns"), NOW)
     assert state is not None
     assert state.state == "waits"
-    return f"{state.reason}: {state_sentence(state)}; {state.next}"
+    return f"{state.reason}: {state_sentence(state)}; {sentence_text(state.next)}"
 
 
 SHORT_OF_STORAGE = (

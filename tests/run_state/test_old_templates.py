@@ -36,7 +36,7 @@ def test_what_refused_the_old_template_is_no_remedy_of_the_new_one():
     old, new = _replica_set("web-old", 1, conditions=[failing]), _replica_set("web-new", 2, replicas=1)
     found = explain(store_of(web, old, new, *_TRIES), subject("Deployment/web"), EvaluationOptions())
     assert found.fixes == ()
-    assert "violates PodSecurity" not in f"{found.note} {found.facts}"
+    assert "violates PodSecurity" not in f"{found.note!r} {found.facts}"
     assert found.run_state is not None and found.run_state.state == "waits"
 
 

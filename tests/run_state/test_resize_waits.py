@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from reports.stored import box, made, store_of
 
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import RunState
 from kubectl_kres.reports.explain.object_state import state_of_item
 
@@ -40,7 +41,7 @@ def resized(reason: str, message: str, status: str = "True") -> RunState:
 def test_what_the_kubelet_does_not_do_waits(reason: str, message: str, word: str, left: str):
     state = resized(reason, message)
     assert (state.state, state.reason, state.message) == ("waits", word, message)
-    assert state.next.startswith(left)
+    assert sentence_text(state.next).startswith(left)
 
 
 def test_a_resize_that_was_done_is_no_state():

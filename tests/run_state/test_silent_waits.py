@@ -12,6 +12,7 @@ from reports.stored import made, owned_by, store_of, subject, template
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pod import explain as brief
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.brief import lines
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
@@ -61,7 +62,7 @@ def test_a_pod_whose_node_is_chosen_waits_for_what_is_bound_first_and_the_schedu
     state = object_state(store_of(pod), ObjectRef("Pod", "p", "ns"), NOW)
     assert state is not None
     assert (state.state, state.reason, state.by) == ("waits", reason, "n0")
-    assert "n0" in state.detail and "start the scheduler" not in state.next
+    assert "n0" in sentence_text(state.detail) and "start the scheduler" not in sentence_text(state.next)
 
 
 def test_a_daemon_set_that_no_node_is_to_run_is_off_and_says_so():

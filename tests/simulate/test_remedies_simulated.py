@@ -15,6 +15,7 @@ from properties.remedied import applied
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.kinds import BY_KIND, KINDS
 from kubectl_kres.model.objects import ObjectRef, decode_object
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.remedy import CreateObject, Remedy
 from kubectl_kres.reports.explain.explain import explain
@@ -117,7 +118,7 @@ def test_a_remedy_that_is_simulated_lets_the_pod_in(name: str):
             outcome = after(remedy, there, pod, server)
             answers = [answer.message for sent in outcome.sent for answer in sent.answers if not answer.allowed]
             if answers:
-                wrong.append((case.get("name", case.get("id")), remedy.text, answers[:1]))
+                wrong.append((case.get("name", case.get("id")), sentence_text(remedy.text), answers[:1]))
     assert not wrong, (len(wrong), wrong[:5])
     assert tried >= FILES[name]
 

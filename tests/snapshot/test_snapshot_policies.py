@@ -10,6 +10,7 @@ from reports.stored import box, made, store_of, subject
 from reports.test_policing import ASK, cluster_wide, deployment, mutating, space, validating
 
 from kubectl_kres.policies.reports.effects import policy_effects
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.snapshot.read import read
 from kubectl_kres.snapshot.write import write
@@ -42,6 +43,6 @@ def test_what_is_saved_answers_as_what_was_read(name: str, tmp_path: Path):
     before, after = (explain(one, subject("Deployment/w"), ASK) for one in (live, saved))
     assert (before.verdict, before.assumptions, before.quotas) == (after.verdict, after.assumptions, after.quotas)
     assert [one.values for one in before.containers] == [one.values for one in after.containers]
-    assert [one.text for one in before.fixes] == [one.text for one in after.fixes]
+    assert [sentence_text(one.text) for one in before.fixes] == [sentence_text(one.text) for one in after.fixes]
     effects = [policy_effects(one, "ns", ASK).policies for one in (live, saved)]
     assert effects[0] == effects[1] and bool(effects[0]) == (name in {"validating", "mutating"})

@@ -11,6 +11,7 @@ from kubectl_kres.errors import ClusterError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pod.explain import explanation_lines
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.overview import AreaInput, overview
@@ -91,7 +92,8 @@ def test_flag_that_the_version_lacks_is_not_proposed() -> None:
     secured = run(taskSpec={"stepTemplate": {"securityContext": _FULL}, "steps": [_STEP]})
     fixes = {
         version: [
-            each.text for each in asked(store_of(secured, _RESTRICTED, config("pipelines-info", version=version))).fixes
+            sentence_text(each.text)
+            for each in asked(store_of(secured, _RESTRICTED, config("pipelines-info", version=version))).fixes
         ]
         for version in ("v0.48.0", "v0.49.0")
     }
@@ -184,8 +186,8 @@ def test_page_of_a_pipeline_run_carries_what_its_task_says() -> None:
     subject = Subject(ObjectRef("PipelineRun", "next", "ns"), BY_KIND["PipelineRun"])
     state = explain_pipeline(_beside_assistant(waits=True), subject, EvaluationOptions(now=NOW)).run_state
     assert state is not None
-    assert state.next.startswith("task build: it has to run beside pod affinity-assistant-b2-0")
-    assert "kubectl kres explain taskrun/push -n ns" in state.next
+    assert sentence_text(state.next).startswith("task build: it has to run beside pod affinity-assistant-b2-0")
+    assert "kubectl kres explain taskrun/push -n ns" in sentence_text(state.next)
 
 
 def _ended(name: str, reason: str, message: str, **status: Any) -> dict[str, Any]:
@@ -206,7 +208,7 @@ def test_overview_says_why_runs_ended_and_what_a_new_one_needs() -> None:
     assert set(rows) == {"push", "out"}
     assert rows["push"].reason == f"PodCreationFailed: {_NO_ACCOUNT}"
     assert rows["out"].reason == "PodEvicted: The node was low on resource: memory."
-    assert remedies(rows["push"])[0].text.startswith("create ServiceAccount build-bot")
+    assert sentence_text(remedies(rows["push"])[0].text).startswith("create ServiceAccount build-bot")
 
 
 def test_overview_has_a_pipeline_run_that_timed_out_in_the_queue() -> None:
@@ -264,7 +266,7 @@ def test_a_pipeline_run_that_timed_out_says_so_first() -> None:
     found = explain_pipeline(store_of(pipeline), subject, EvaluationOptions(now=NOW))
     first = next(iter(pipeline_lines(found, steps=False, width=200)))
     assert "".join(text for _, text in first).startswith("failed: ns/PipelineRun/p: PipelineRunTimeout")
-    assert all(fix.text.count("start a new run") <= 1 for fix in found.fixes)
+    assert all(sentence_text(fix.text).count("start a new run") <= 1 for fix in found.fixes)
 
 
 def test_a_run_whose_task_could_not_be_fetched_says_why() -> None:
@@ -302,7 +304,7 @@ def test_a_pipeline_run_that_waits_for_its_claim_is_among_the_worst() -> None:
     found = overview(store_of(pipeline_run, full), "ns", EvaluationOptions(now=NOW), ())
     first = found.problems[0]
     assert (first.subject.name, first.run_state and first.run_state.reason) == ("fresh", "Quota")
-    assert first.fixes[0].text == "raise requests.storage of quota disk to 25Gi"
+    assert sentence_text(first.fixes[0].text) == "raise requests.storage of quota disk to 25Gi"
     held = {**pipeline_run, "spec": {**pipeline_run["spec"], "status": "PipelineRunPending"}}
     found = overview(store_of(held, full), "ns", EvaluationOptions(now=NOW), ())
     assert found.problems[0].run_state is None or found.problems[0].run_state.reason != "Quota"

@@ -14,6 +14,7 @@ from reports.stored import store_of
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pod.explain import explanation_lines
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, Subject
 from kubectl_kres.reports.common.system_parts import part_of
 from kubectl_kres.reports.explain.explain import explain
@@ -132,7 +133,7 @@ def test_cases_are_many_and_differ() -> None:
 )
 def test_the_fix_is_about_what_a_new_run_would_meet(name: str, words: str) -> None:
     fixes = _explained(*_case(name)).fixes
-    assert any(words in fix.text for fix in fixes), fixes
+    assert any(words in sentence_text(fix.text) for fix in fixes), fixes
 
 
 def test_a_sidecar_that_goes_on_is_named() -> None:

@@ -9,6 +9,7 @@ from msgspec import structs
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, decode_object
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.store.store import Coverage, Origin, ReadRequest, Store
@@ -87,7 +88,7 @@ def test_a_quota_refuses_those_that_come_back() -> None:
     assert eviction.result == "refused"
     assert (eviction.evicted, eviction.kept, eviction.recreated, eviction.missing) == (3, 1, 1, 2)
     assert "exceeded quota: limits, requested: requests.cpu=500m" in eviction.message
-    assert [remedy.text for remedy in effects.fixes] == [
+    assert [sentence_text(remedy.text) for remedy in effects.fixes] == [
         "raise requests.cpu of quota limits to 2",
         "set maxAllowed[cpu] to 220m in VerticalPodAutoscaler/web",
         "set updateMode of VerticalPodAutoscaler/web to Initial: nothing is evicted then",
@@ -101,7 +102,7 @@ def test_without_its_webhook_it_never_ends() -> None:
     assert effects.registered is False
     assert effects.eviction is not None
     assert effects.eviction.result == "again"
-    assert [(remedy.text, remedy.proven) for remedy in effects.fixes] == [
+    assert [(sentence_text(remedy.text), remedy.proven) for remedy in effects.fixes] == [
         ("register the webhook vpa.k8s.io again: its admission controller does so as it starts", False),
         ("set updateMode of VerticalPodAutoscaler/web to Initial: nothing is evicted then", True),
     ]
@@ -157,8 +158,8 @@ def test_the_workload_has_the_same_remedies() -> None:
     limits = {"kind": "LimitRange", "spec": {"limits": [{"type": "Container", "max": {"cpu": "600m"}}]}}
     store = store_of(limits, resourcePolicy=policy)
     deployment = Subject(ObjectRef("Deployment", "web", "shop"), BY_KIND["Deployment"])
-    texts = [remedy.text for remedy in explain(store, deployment, EvaluationOptions()).fixes]
-    assert texts == [remedy.text for remedy in effects_of(store).fixes]
+    texts = [sentence_text(remedy.text) for remedy in explain(store, deployment, EvaluationOptions()).fixes]
+    assert texts == [sentence_text(remedy.text) for remedy in effects_of(store).fixes]
     assert texts[0] == "set minAllowed[cpu] to 300m in VerticalPodAutoscaler/web"
 
 

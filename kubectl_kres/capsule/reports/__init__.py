@@ -16,7 +16,7 @@ from kubectl_kres.reports.common import system
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.record import Record, Wording
 from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Remedy
 from kubectl_kres.reports.common.system_parts import SystemPart
 from kubectl_kres.store.store import ReadRequest, Store
@@ -240,7 +240,7 @@ def _has_capsule(store: Store, namespace: str) -> bool:
     )
 
 
-def _rule_remedy(case: Any) -> Iterator[str]:
+def _rule_remedy(case: Any) -> Iterator[Wording]:
     from kubectl_kres.capsule.reports.rule_remedies import RULE_REMEDIES
 
     return RULE_REMEDIES[case.finding.rule](case)

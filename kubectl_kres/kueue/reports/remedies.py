@@ -24,9 +24,10 @@ from kubectl_kres.kueue.stored import MORE, world_of
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.quantity import parse
+from kubectl_kres.reports.common.record import joined
 from kubectl_kres.reports.common.remedy import Admits, Edit, RaiseQuota, Remedy, Scale, SetField, SetValue
 from kubectl_kres.reports.remedies.commands import directed_command
-from kubectl_kres.reports.remedies.words import edit_file
+from kubectl_kres.reports.remedies.compose import edit_file
 from kubectl_kres.store.store import Store
 from kubectl_kres.wording import join_words
 
@@ -466,7 +467,11 @@ class QueueRemedies:
         account = account_of_workload(self.store, waiting)
         of = ObjectRef(kind, name, waiting.metadata.namespace)
         for remedy in QueueRemedies(self.store, self.world, waiting, account, of).found():
-            yield structs.replace(remedy, text=f"for {owner_name(waiting)}, which is first: {remedy.text}", admits=None)
+            yield structs.replace(
+                remedy,
+                text=joined(f"for {owner_name(waiting)}, which is first", remedy.text, between=": "),
+                admits=None,
+            )
         yield Remedy(f"delete {owner_name(waiting)}, or give it less priority: those behind it are looked at then")
 
     def _deactivated(self) -> Iterator[Remedy]:

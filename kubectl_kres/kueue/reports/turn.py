@@ -14,6 +14,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Reason, RunState, Subject
 from kubectl_kres.reports.common.system import Turn
+from kubectl_kres.reports.run_state.next_steps import SeeFix
 from kubectl_kres.store.store import Store
 
 
@@ -31,8 +32,7 @@ def _state(account: QueueAccount, seen: RunState | None) -> RunState | None:
         return None
     reason: Reason = "Queue" if seen is None else seen.reason
     since = (seen.since if seen is not None else "") or account.since
-    step = "see its fix: kubectl kres explain"
-    return RunState("waits", reason, since, by="Kueue", message=account.says, detail=text, next=step)
+    return RunState("waits", reason, since, by="Kueue", message=account.says, detail=text, next=SeeFix())
 
 
 def turn(store: Store, subject: Subject, analysis: Analysis | None) -> Turn | None:

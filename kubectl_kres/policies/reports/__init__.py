@@ -27,6 +27,7 @@ from kubectl_kres.reports.common import system
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
+from kubectl_kres.reports.common.record import Wording
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -90,7 +91,7 @@ def _remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remed
     return () if patch is None else (patch,)
 
 
-def _sentence(case: Any) -> Iterator[str]:
+def _sentence(case: Any) -> Iterator[Wording]:
     from kubectl_kres.policies.reports.remedy import POLICING_REMEDIES
 
     return POLICING_REMEDIES[case.finding.rule](case)

@@ -17,9 +17,9 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.remedies.commands import is_patched, nest_value, patch_command
+from kubectl_kres.reports.remedies.compose import edit_file
 from kubectl_kres.reports.remedies.context import RemedyContext, RemedyTexts
 from kubectl_kres.reports.remedies.keepers import named_manager_sentence
-from kubectl_kres.reports.remedies.words import edit_file
 from kubectl_kres.store.store import Store
 from kubectl_kres.wording import join_words
 

@@ -10,6 +10,7 @@ from typing import Any
 from kubectl_kres.provenance.journal import is_own_rule
 from kubectl_kres.render.text.data import yaml_lines
 from kubectl_kres.render.text.line import Line, draw, size, wrap_text
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.text.values import format_source
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import PARTLY, cause, one_line_message, unread_caveat, verdict_reason
@@ -116,7 +117,9 @@ def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
         for line in shown:
             yield [("bad", line)]
         for index, remedy in enumerate(difference.fixes):
-            for line in wrap_text(remedy.text, width, first="# or: " if index else "# fix: ", rest="#   "):
+            for line in wrap_text(
+                sentence_text(remedy.text), width, first="# or: " if index else "# fix: ", rest="#   "
+            ):
                 yield [("bad", line)]
     before, after = yaml_lines(difference.before), yaml_lines(difference.after)
     groups = list(_groups(before, after))

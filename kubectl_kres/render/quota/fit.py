@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from kubectl_kres.render.scheduling import no_node_lines, room_text, unread_text
 from kubectl_kres.render.text.line import LABEL, Line, Tone, age_text, draw, pad_text, tone_lines, wrap_text
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import cost_lines
 from kubectl_kres.render.verdict import headline
@@ -36,7 +37,7 @@ def brief(fit: Fit, more: str) -> Brief:
     texts += [f"{held_up.state}: {state_sentence(held_up)}"] if held_up is not None else []
     brief = Brief(tone, _count(fit), f": {'; '.join(texts)}", next=more)
     if held_up is not None and not fit.fixes:
-        brief = brief._replace(remedy=held_up.next)
+        brief = brief._replace(remedy=sentence_text(held_up.next))
     return brief if fit.enough else with_remedies(brief, fit.fixes)
 
 
@@ -74,7 +75,7 @@ def _fit_lines(fit: Fit, width: int) -> Iterator[Line]:
         )
         for index, remedy in enumerate(fit.fixes):
             label = pad_text("or" if index else "fix", 16)
-            yield from tone_lines("", wrap_text(remedy.text, width, first=label, rest=" " * 16))
+            yield from tone_lines("", wrap_text(sentence_text(remedy.text), width, first=label, rest=" " * 16))
     for cost in fit.quotas:
         yield from cost_lines(cost)
     for assumed in fit.assumptions:
@@ -128,7 +129,9 @@ def _run_state_lines(fit: Fit, width: int) -> Iterator[Line]:
         "bad", wrap_text(state_sentence(state), width, first=pad_text(state.state, 16), rest=" " * 16)
     )
     if state.next:
-        yield from tone_lines("", wrap_text(state.next, width, first=pad_text("next", 16), rest=" " * 16))
+        yield from tone_lines(
+            "", wrap_text(sentence_text(state.next), width, first=pad_text("next", 16), rest=" " * 16)
+        )
 
 
 def _has_unread_quotas(fit: Fit) -> bool:
@@ -262,7 +265,7 @@ def denied_lines(denied: Denied, *, now: str = "", color: bool = False, width: i
 def refusal_lines(denied: Denied, width: int, now: str = "") -> Iterator[Line]:
     """Yield the same, not drawn yet."""
     yield _head(denied)
-    remedies = [("or" if index else "fix", remedy.text) for index, remedy in enumerate(denied.fixes)]
+    remedies = [("or" if index else "fix", sentence_text(remedy.text)) for index, remedy in enumerate(denied.fixes)]
     yield from _labelled_lines([*_refusal_texts(denied), *remedies, *_goes_on(denied, now)], width)
 
 

@@ -23,6 +23,7 @@ from kubectl_kres.render.text.line import (
     wrap_text,
 )
 from kubectl_kres.render.text.remarks import last_edit_texts, remarks
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.unread import unseen_texts
 from kubectl_kres.render.text.values import cost_lines, tables
@@ -175,7 +176,7 @@ def head_lines(policy_explanation: PolicyExplanation, width: int, now: str = "")
         yield from led_lines(tone, text, rest, width)
         if state is not None and state.next:
             yield [("", "")]
-            yield from labelled_lines("fix", state.next, width)
+            yield from labelled_lines("fix", sentence_text(state.next), width)
     else:
         reason = headline.refusal_reason(verdict)
         yield from led_lines(tone, text, f": {policy_explanation.subject.full_name}: {reason}", width)
@@ -227,7 +228,7 @@ def bare_lines(explanation: Explanation, subject: ObjectRef, width: int, maximum
         )
         yield from tone_lines("bad", wrap_text(f"{head} {word}: {_refusal_reason(explanation)}", width, rest="  "))
         for index, remedy in enumerate(explanation.fixes[:maximum]):
-            text = remedy.text.replace(" of container bare", " of each container")
+            text = sentence_text(remedy.text).replace(" of container bare", " of each container")
             yield from tone_lines("", wrap_text(text, width, first="  or   " if index else "  fix  ", rest="       "))
         own_costs = [cost for cost in explanation.quotas if cost.quota == subject.name and cost.fits is not None]
         if subject.kind == "ResourceQuota" and own_costs:

@@ -62,7 +62,7 @@ def to_plain(report: Any) -> Any:
 def _with_parts(value: Any) -> Any:
     if isinstance(value, Mapping):
         if SENTENCE in value:
-            return plain_sentence(value)
+            return plain_sentence({key: _with_parts(item) for key, item in value.items()})
         fields: dict[str, Any] = {}
         for key, item in value.items():
             if key.startswith(HOLDER) and isinstance(item, Mapping):

@@ -13,14 +13,22 @@ from importlib import import_module
 from typing import Any
 
 import msgspec
+from msgspec import Struct, structs
 
 from kubectl_kres.render.text.system import systems
-from kubectl_kres.reports.common.record import SENTENCE, Sentence
+from kubectl_kres.reports.common.record import SENTENCE, Clauses, Sentence
 
 #: Where the sentences that a module defines are worded.
 _WORDED_IN = {
+    "kubectl_kres.reports.common.record": __name__,
     "kubectl_kres.reports.common.explanation": "kubectl_kres.render.verdict.note",
     "kubectl_kres.reports.common.replicas": "kubectl_kres.render.verdict.note",
+    "kubectl_kres.reports.explain.advice": "kubectl_kres.render.verdict.note",
+    "kubectl_kres.reports.run_state.next_steps": "kubectl_kres.render.verdict.next_steps",
+    "kubectl_kres.reports.common.nodes": "kubectl_kres.render.verdict.node_fixes",
+    "kubectl_kres.reports.common.remedy": "kubectl_kres.render.verdict.edits",
+    "kubectl_kres.reports.remedies.refusal_fixes": "kubectl_kres.render.verdict.refusal_fixes",
+    "kubectl_kres.reports.remedies.unseen_refusal": "kubectl_kres.render.verdict.unseen_fixes",
     "kubectl_kres.reports.qos.qos_report": "kubectl_kres.render.pod.qos_notes",
 }
 
@@ -32,22 +40,40 @@ def sentence_text(sentence: Sentence | str) -> str:
     return str(words_of(type(sentence).__module__)[type(sentence)](sentence))
 
 
+def in_words(report: Struct) -> Any:
+    """Return a report with words in place of the sentences that are its own fields."""
+    own = {name: getattr(report, name) for name in report.__struct_fields__}
+    words = {name: sentence_text(value) for name, value in own.items() if isinstance(value, Sentence)}
+    return structs.replace(report, **words) if words else report
+
+
 @lru_cache
 def words_of(module: str) -> Mapping[type[Sentence], Callable[[Any], str]]:
     """Return the words of the sentences that a module defines."""
-    worded_in = ChainMap(_WORDED_IN, *(dict(system.sentences) for system in systems()))
-    words: Mapping[type[Sentence], Callable[[Any], str]] = import_module(worded_in[module]).WORDS
+    words: Mapping[type[Sentence], Callable[[Any], str]] = import_module(worded_modules()[module]).WORDS
     return words
 
 
+def worded_modules() -> Mapping[str, str]:
+    """Return by module that defines sentences the one that words them."""
+    return ChainMap(_WORDED_IN, *(dict(system.sentences) for system in systems()))
+
+
 def plain_sentence(value: Mapping[str, Any]) -> str:
-    """Return the words of a sentence that was made plain already."""
+    """Return the words of a sentence that was made plain already, with words in place of those in it."""
     return sentence_text(msgspec.convert(value, _by_tag(value[SENTENCE])))
 
 
 @lru_cache
 def _by_tag(tag: str) -> type[Sentence]:
     return next(kind for kind in _kinds(Sentence) if kind.__struct_config__.tag == tag)
+
+
+def _clauses(clauses: Clauses) -> str:
+    return clauses.between.join(map(sentence_text, clauses.parts))
+
+
+WORDS: Mapping[type[Sentence], Callable[[Any], str]] = {Clauses: _clauses}
 
 
 def _kinds(base: type[Sentence]) -> Iterator[type[Sentence]]:

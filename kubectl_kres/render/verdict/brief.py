@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import LABEL, Line, Tone, draw
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.remedy import Remedy
 
 
@@ -58,10 +59,10 @@ def with_remedies(brief: Brief, remedies: Sequence[Remedy]) -> Brief:
     first, *others = remedies
     question = next((remedy.owners for remedy in remedies if remedy.owners), "")
     return brief._replace(
-        remedy=first.text,
+        remedy=sentence_text(first.text),
         run=" && ".join(first.commands),
         how=first.no_command_reason,
-        other=others[0].text if others else "",
+        other=sentence_text(others[0].text) if others else "",
         next=question or brief.next,
     )
 

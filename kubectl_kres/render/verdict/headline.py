@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.text.line import LABEL, Line, Tone, age_text, clip_text, duration_text
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.verdict.note import idle_text
 from kubectl_kres.reports.common.explanation import (
@@ -445,7 +446,7 @@ def _running_problem(explanation: Explanation) -> str:
         return "; it was evicted"
     if state is not None and state.state == "runs" and state.reason == "OOMKilled":
         many = f" ({state.pods} of {state.wanted} pods)" if state.wanted > 1 and state.pods else ""
-        return f"; {state.detail}{many}"
+        return f"; {sentence_text(state.detail)}{many}"
     put_off = next((fact.reason for fact in explanation.facts if fact.reason in _PUT_OFF), "")
     return f"; its resize is {put_off.lower()}" if put_off else ""
 

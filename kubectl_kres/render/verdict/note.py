@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import LaterChange, Note, SuspectFigure
 from kubectl_kres.reports.common.replicas import IdleReason
+from kubectl_kres.reports.explain.advice import InTwoSteps, NodeChange, UseLessMemory
 from kubectl_kres.wording import join_words
 
 #: What is said where nothing has to change.
@@ -36,8 +38,8 @@ def note_text(note: Note | None) -> str:
     changed = f"wait: {join_words(list(map(_change, note.changed)))} {_SINCE}" if note.changed else ""
     parts = (
         changed,
-        idle_text(note.idle) if note.idle is not None else "",
-        note.next,
+        sentence_text(note.idle),
+        sentence_text(note.next),
         f"did you mean {refused}?" if refused else "",
         *others,
         _SEARCH.get(note.search, ""),
@@ -90,4 +92,21 @@ def _figure(suspect: SuspectFigure) -> str:
     return f"{suspect.figure} is {count} byte{'s' * (count > 1)}"
 
 
-WORDS: Mapping[type, Callable[[Any], str]] = {IdleReason: idle_text, Note: note_text}
+def _node_change(change: NodeChange) -> str:
+    if not change.seen:
+        return "which change lets a node take it is known once the nodes were read"
+    none = "no single change lets a node take it: see what each of them lacks"
+    room = join_words(list(change.room))
+    return f"{none}; a node that is added for it needs {room} free" if room else none
+
+
+_IN_TWO_STEPS = (
+    "raise the quota, or apply the new template first, and the new number of replicas once its rollout is complete"
+)
+WORDS: Mapping[type, Callable[[Any], str]] = {
+    IdleReason: idle_text,
+    InTwoSteps: lambda _: _IN_TWO_STEPS,
+    NodeChange: _node_change,
+    Note: note_text,
+    UseLessMemory: lambda fix: f"raise the memory limit of container {fix.container}, or make the program use less",
+}

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, cells, clip_text, draw, printable_text, size
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.headline import CALM, verdict_reason, verdict_word
 from kubectl_kres.render.verdict.run_state import nearest_in_short, short
 from kubectl_kres.render.verdict.run_state import reason_text as reason_of
@@ -60,7 +61,7 @@ def _row(outline: Outline, reason: str) -> Row:
         state,
         tone,
         outline.quality,
-        outline.remedy,
+        sentence_text(outline.remedy),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from kubectl_kres.render.text.line import LABEL, Line, command_lines, labelled_lines, size, tone_lines, wrap_text
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.remedy import Permanence, Remedy, When
 from kubectl_kres.wording import join_words
 
@@ -53,7 +54,8 @@ def remedy_lines(
     for number, remedy in enumerate(remedies, 1):
         yield from _text_lines(f"fix {number}" if len(remedies) > 1 else "fix", remedy, width)
         if remedy.remaining_refusal and (remedy.contested or not remedy.by_hand):
-            what = remedy.remaining_refusal if remedy.contested else f"then still refused: {remedy.remaining_refusal}"
+            remaining = sentence_text(remedy.remaining_refusal)
+            what = remaining if remedy.contested else f"then still refused: {remaining}"
             yield from tone_lines("warn", wrap_text(what, width, first=_INDENT, rest=_INDENT))
         if commands:
             for command in remedy.commands:
@@ -68,7 +70,7 @@ def remedy_lines(
 
 def _text_lines(label: str, remedy: Remedy, width: int) -> Iterator[Line]:
     """Yield what to do, and why there is no command for it, with when a patch would be undone."""
-    text, reason = remedy.text, remedy.no_command_reason
+    text, reason = sentence_text(remedy.text), remedy.no_command_reason
     if reason:
         reason = "; ".join(filter(None, (reason, _undone_text(remedy.stays))))
     behind = bool(reason) and _fits_behind(text, reason, width)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kubectl_kres.render.text.line import Tone, ago_or_at, clip_text, duration_text
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import NEGATIVE, RunState
 from kubectl_kres.reports.common.nodes import NodeReport
 from kubectl_kres.reports.explain.all_states import ScheduledJobs
@@ -78,7 +79,7 @@ def reason_text(state: RunState) -> str:
     elif state.reason == "AffinityAssistant" and missing is not None:
         text = f"no node beside affinity assistant {missing.name}"
     else:
-        text = (state.detail or _SHORT.get(state.reason, state.reason)) + _limit_setter(state)
+        text = (sentence_text(state.detail) or _SHORT.get(state.reason, state.reason)) + _limit_setter(state)
         text += f" by {state.by}" if state.state == "off" and state.by else ""
         text += f" ({state.by})" if state.reason == "SchedulingGate" and state.by else ""
     quoted = state.reason in _QUOTED and state.message and not (state.by and state.reason.startswith("Missing"))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.record import Record, Wording
 
 Severity = Literal["error", "warning", "note"]
 
@@ -27,7 +27,7 @@ class Diagnostic(NamedTuple):
     object: ObjectRef
     values: Mapping[str, str] = {}
     field: str = ""
-    remedy: str = ""
+    remedy: Wording = ""
     commands: tuple[str, ...] = ()
 
 
@@ -43,7 +43,7 @@ class CheckFinding(Record, frozen=True):
     severity: Severity
     object: ObjectRef
     message: str
-    fix: str = ""
+    fix: Wording = ""
     commands: tuple[str, ...] = ()
     field: str = ""
     values: Mapping[str, str] = {}

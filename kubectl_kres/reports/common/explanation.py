@@ -25,9 +25,9 @@ from kubectl_kres.model.workload import Workload, template_in
 from kubectl_kres.model.workload_kinds import TEMPLATE_PATHS, WORKLOADS
 from kubectl_kres.provenance.journal import Assumption, Derive, Journal, Source
 from kubectl_kres.reports.common.nodes import NodeReport
-from kubectl_kres.reports.common.record import HOLDER, Record, Sentence
+from kubectl_kres.reports.common.record import HOLDER, Record, Sentence, Wording
 from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.common.replicas import IdleReason, Replicas
+from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.system_parts import Parts
 from kubectl_kres.store.store import Coverage, ReadRequest, Store
 
@@ -435,8 +435,8 @@ class RunState(Record, frozen=True):
     object: ObjectRef | None = None
     by: str = ""
     message: str = ""
-    detail: str = ""
-    next: str = ""
+    detail: Wording = ""
+    next: Wording = ""
     container: str = ""
     ended: bool = False
     memory_limit: str = ""
@@ -470,15 +470,16 @@ class SuspectFigure(Record, frozen=True):
 class Note(Sentence, frozen=True):
     """What there is to say beside the fixes, or where there is none.
 
-    ``nothing``: admission asks for no change. ``idle``: why no pods are wanted. ``next``: what to do about a state.
-    ``suspects``: figures that are probably mistyped. ``changed``: what a refusal depends on and that changed after it.
+    ``nothing``: admission asks for no change. ``idle``: why no pods are wanted (IdleReason). ``next``: what to do
+    about a state. ``suspects``: figures that are probably mistyped. ``changed``: what a refusal depends on and that
+    changed after it.
     ``search``: passes (a pod came after the last refusal), unread (what could not be read may refuse the next one),
     ended (no edits were found that let the pods in).
     """
 
     nothing: bool = False
-    idle: IdleReason | None = None
-    next: str = ""
+    idle: Wording = ""
+    next: Wording = ""
     suspects: tuple[SuspectFigure, ...] = ()
     search: Literal["", "passes", "unread", "ended"] = ""
     changed: tuple[LaterChange, ...] = ()

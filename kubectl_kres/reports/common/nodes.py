@@ -8,7 +8,7 @@ from typing import Literal
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import SCHEDULED, Node, Pod
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.record import Record, Sentence
 from kubectl_kres.store.store import ReadRequest, Store
 
 NodeAction = Literal[
@@ -142,6 +142,12 @@ class NodeRemedy(Record, frozen=True):
     holders: tuple[ObjectRef, ...] = ()
     commands: tuple[str, ...] = ()
     no_command_reason: str = ""
+
+
+class NodeFix(Sentence, frozen=True):
+    """What to change so that a node takes a pod, and what comes of it."""
+
+    change: NodeRemedy
 
 
 class NodeScaling(Record, frozen=True):

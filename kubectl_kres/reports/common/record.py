@@ -46,3 +46,20 @@ class Sentence(Record, frozen=True, tag_field=SENTENCE):
 
     In documents there stand the words.
     """
+
+
+#: What a report says: a value that ``render`` words, or a text that came so, as from a server.
+Wording = Sentence | str
+
+
+class Clauses(Sentence, frozen=True):
+    """Several that belong together. ``between``: what stands between two of them."""
+
+    parts: tuple[Wording, ...]
+    between: str = "; "
+
+
+def joined(*parts: Wording | None, between: str = "; ") -> Wording:
+    """Return those that are not empty as one."""
+    kept = tuple(part for part in parts if part)
+    return kept[0] if len(kept) == 1 else Clauses(kept, between) if kept else ""

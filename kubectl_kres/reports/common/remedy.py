@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.record import Record, Sentence, Wording
 
 Action = Literal["set", "create", "delete"]
 
@@ -139,6 +139,32 @@ class DeleteObject(Record, frozen=True, omit_defaults=False, tag_field="type", t
 Edit = SetValue | RaiseQuota | SetBound | EditClaim | SetConfig | SetField | Scale | CreateObject | DeleteObject
 
 
+#: What lets old pods of a rollout go before new ones come.
+OLD_PODS_FIRST: Mapping[str, str] = {
+    "spec.strategy.rollingUpdate.maxSurge": "0",
+    "spec.strategy.rollingUpdate.maxUnavailable": "1",
+}
+
+
+class MakeEdits(Sentence, frozen=True):
+    """All of these. ``as_used``: to as much as is used."""
+
+    edits: tuple[Edit, ...]
+    as_used: bool = False
+
+
+class SharedRoom(Sentence, frozen=True):
+    """A raise that is also for pods that these workloads lack."""
+
+    workloads: tuple[ObjectRef, ...]
+
+
+class RoomTaken(Sentence, frozen=True):
+    """These workloads may come first, with an unknown share of the room."""
+
+    workloads: tuple[ObjectRef, ...]
+
+
 class Permanence(Record, frozen=True):
     """What becomes of an edit once it is made.
 
@@ -174,17 +200,17 @@ class Remedy(Record, frozen=True, omit_defaults=False):
     absent: there are none, or they are made in a file.
     """
 
-    text: str
+    text: Wording
     edits: tuple[Edit, ...] = ()
     commands: tuple[str, ...] = ()
     no_command_reason: str = ""
     admits: Admits | None = None
-    remaining_refusal: str = ""
+    remaining_refusal: Wording = ""
     proven: bool = False
     owners: str = ""
     shared: tuple[ObjectRef, ...] = ()
     contested: tuple[ObjectRef, ...] = ()
-    by_hand: str = ""
+    by_hand: Wording = ""
     stays: Permanence | None = None
 
 

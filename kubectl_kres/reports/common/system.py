@@ -31,14 +31,14 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Fact, RunState, Subject
 from kubectl_kres.reports.common.owners import controller
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.record import Record, Wording
 from kubectl_kres.reports.common.remedy import Edit, Permanence, Remedy
 from kubectl_kres.reports.common.system_parts import Parts, SystemPart, hold
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.systems import registered_systems
 
 #: A remedy by rule, as ``reports.remedies.context`` has it: sentences for a refusal.
-Sentences = Callable[[Any], Iterator[str]]
+Sentences = Callable[[Any], Iterator[Wording]]
 #: What is admitted: the next pod, or the workload of a file itself.
 Target = Literal["pod", "workload"]
 
@@ -274,7 +274,7 @@ class PodMaker(Struct, frozen=True):
     """
 
     analyse: Analyse
-    sentences: Callable[[Analysis, Mapping[str, str], Mapping[str, Sentences]], tuple[str, ...]]
+    sentences: Callable[[Analysis, Mapping[str, str], Mapping[str, Sentences]], tuple[Wording, ...]]
     reach: Callable[[Store, Subject, EvaluationOptions, Draft], Iterable[Any]]
     cache_key: Callable[[Store, Subject, EvaluationOptions], CacheKey | None]
 

@@ -40,6 +40,7 @@ from kubectl_kres.reports.common.explanation import (
     find_unread,
 )
 from kubectl_kres.reports.common.nodes import NodeReport, waits_for_node
+from kubectl_kres.reports.common.record import Wording, joined
 from kubectl_kres.reports.common.remedy import DeleteObject, PassingRoom, Remedy, SetValue
 from kubectl_kres.reports.common.replicas import Replicas, pods_of, reason_for_no_pods
 from kubectl_kres.reports.common.system import (
@@ -54,6 +55,7 @@ from kubectl_kres.reports.common.system import (
     turn_of,
 )
 from kubectl_kres.reports.common.system_parts import hold
+from kubectl_kres.reports.explain.advice import Advice, InTwoSteps, NodeChange, UseLessMemory
 from kubectl_kres.reports.explain.further import further_findings
 from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.reports.pod import events
@@ -65,21 +67,15 @@ from kubectl_kres.reports.pod.pod_claims import add_charges, with_account
 from kubectl_kres.reports.pod.values import ValueTable, names_of, totals
 from kubectl_kres.reports.pod.verdict import is_negative, outcome_word, verdict_of, with_outcome
 from kubectl_kres.reports.remedies.commands import add_access_flags
+from kubectl_kres.reports.remedies.compose import after_sentences, own_defaults, untested_remedies
 from kubectl_kres.reports.remedies.keepers import with_permanence
-from kubectl_kres.reports.remedies.words import after_sentences, own_defaults, untested_remedies
 from kubectl_kres.reports.rollout import wanted_pods
 from kubectl_kres.reports.rollout.observed_pods import with_seen
 from kubectl_kres.store.store import Store
-from kubectl_kres.wording import join_words
 
 __all__ = ["Analysis", "Explanation", "explain", "list_read_requests"]
 
-_NO_SINGLE_CHANGE = "no single change lets a node take it: see what each of them lacks"
 _NO_ROOM = PassingRoom()
-_IN_TWO_STEPS = (
-    "raise the quota, or apply the new template first, and the new number of replicas once its rollout is complete"
-)
-_NODES_NOT_SEEN = "which change lets a node take it is known once the nodes were read"
 #: States of reads that the server refused, or that failed.
 _REFUSED = frozenset({"denied", "failed"})
 
@@ -171,13 +167,6 @@ def matches_live_pod(outcome: Outcome, live: Pod) -> bool:
     from kubectl_kres.reports.pod.resource_view import values_of, written_pod
 
     return outcome.object is not None and values_of(outcome.object) == values_of(written_pod(live))
-
-
-class Advice(NamedTuple):
-    """Fixes for what is refused or missing, and what there is to say beside them."""
-
-    fixes: tuple[Remedy, ...] = ()
-    note: Note | None = None
 
 
 class Decision(NamedTuple):
@@ -339,7 +328,7 @@ def _with_node_fixes(advice: Advice, nodes: NodeReport | None, state: RunState |
         return advice
     if not nodes.fixes:
         stuck = nodes.complete and nodes.nodes and not nodes.fitting and state is None
-        note = Note(next=_no_change_text(nodes)) if stuck and advice.note == Note(nothing=True) else advice.note
+        note = Note(next=_no_single_change(nodes)) if stuck and advice.note == Note(nothing=True) else advice.note
         return Advice((), note)
     from kubectl_kres.reports.scheduling.remedies import node_fixes
 
@@ -356,20 +345,16 @@ def _with_next_step(
     note = advice.note or Note(nothing=True)
     if not note.nothing:
         return advice
-    from kubectl_kres.reports.run_state.next_steps import LOOK_AT_NODES
+    from kubectl_kres.reports.run_state.next_steps import NextStep
 
     step = state.next
-    if step == LOOK_AT_NODES and nodes is not None:
-        step = _no_change_text(nodes) if nodes.is_read and nodes.nodes else _NODES_NOT_SEEN
+    if isinstance(step, NextStep) and step.reason == "NoNode" and nodes is not None:
+        step = _no_single_change(nodes) if nodes.is_read and nodes.nodes else NodeChange(seen=False)
     return Advice((), _something_to_say(structs.replace(note, nothing=False, next=step)))
 
 
-def _no_change_text(nodes: NodeReport) -> str:
-    """Return that no single change does, and what a node that is added would have to have."""
-    if not nodes.requests:
-        return _NO_SINGLE_CHANGE
-    room = join_words([f"{asked.resource} {asked.amount}" for asked in nodes.requests])
-    return f"{_NO_SINGLE_CHANGE}; a node that is added for it needs {room} free"
+def _no_single_change(nodes: NodeReport) -> NodeChange:
+    return NodeChange(room=tuple(f"{asked.resource} {asked.amount}" for asked in nodes.requests))
 
 
 def _something_to_say(note: Note) -> Note | None:
@@ -384,7 +369,7 @@ def verdict_of_analysis(store: Store, subject: Subject, analysis: Analysis) -> V
 
 def verdict_and_sentences(
     store: Store, subject: Subject, analysis: Analysis, failed_reads: tuple[FailedRead, ...]
-) -> tuple[Verdict, tuple[str, ...], Replicas | None, tuple[Fact, ...]]:
+) -> tuple[Verdict, tuple[Wording, ...], Replicas | None, tuple[Fact, ...]]:
     """Return the verdict of an explanation, an untested remedy in a sentence for each refusal, and the replicas.
 
     The last value are the cluster's facts about it, where they were looked at.
@@ -417,7 +402,7 @@ def _verdict(
     return with_outcome(bare, (*failed_reads, *analysis.unread), needed_pods), facts
 
 
-def remedy_sentences(store: Store, subject: Subject, analysis: Analysis) -> tuple[str, ...]:
+def remedy_sentences(store: Store, subject: Subject, analysis: Analysis) -> tuple[Wording, ...]:
     """Return an untested remedy in a sentence for each refusal: the short cause of a list."""
     texts = _sentences(store, subject, analysis, _replicas(store, subject, analysis.manifest))
     return add_access_flags(store.origin, _add_position(texts, subject, analysis.manifest, analysis.outcomes[0]))
@@ -484,7 +469,7 @@ def _advice(
     if admitted is not None:
         return admitted
     if is_negative(verdict):
-        return Advice(untested_remedies((_IN_TWO_STEPS,)))
+        return Advice(untested_remedies((InTwoSteps(),)))
     return Advice((), Note(nothing=True, suspects=tuple(suspect for suspect in suspects if not suspect.refused)))
 
 
@@ -517,8 +502,7 @@ def _admitted_advice(analysis: Analysis, facts: Sequence[Fact], pods: Replicas |
         return Advice((), Note(nothing=True, idle=idle))
     killed = next((fact for fact in facts if fact.reason == "OOMKilled"), None)
     if killed is not None:
-        text = f"raise the memory limit of container {killed.container}, or make the program use less"
-        return Advice(untested_remedies((text,)))
+        return Advice(untested_remedies((UseLessMemory(killed.container),)))
     if stuck:
         return Advice((), Note(search="unread" if blind else "passes"))
     return None
@@ -529,7 +513,7 @@ def _is_stuck(facts: Sequence[Fact], pods: Replicas | None) -> bool:
     return wants and any(fact.reason == "FailedCreate" for fact in facts)
 
 
-def _sentences(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> tuple[str, ...]:
+def _sentences(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> tuple[Wording, ...]:
     from kubectl_kres.reports.remedies.pod_remedy import remedies
     from kubectl_kres.reports.remedies.remedy_next import next_refusals
 
@@ -545,7 +529,9 @@ def _sentences(store: Store, subject: Subject, analysis: Analysis, pods: Replica
     return tuple(dict.fromkeys((*texts, *remedies(later, names, special, limits, missing))))
 
 
-def _add_position(texts: tuple[str, ...], subject: Subject, manifest: PodManifest, first: Outcome) -> tuple[str, ...]:
+def _add_position(
+    texts: tuple[Wording, ...], subject: Subject, manifest: PodManifest, first: Outcome
+) -> tuple[Wording, ...]:
     """Return the remedy of a text that is not a quantity, with its line in the file."""
     refusal = first.refusal
     if subject.locate is None or refusal is None or refusal.code != 400:
@@ -553,7 +539,7 @@ def _add_position(texts: tuple[str, ...], subject: Subject, manifest: PodManifes
     from kubectl_kres.reports.pod import preflight
 
     prefix = "" if preflight.stands_in_object(refusal.findings[0]) else manifest.prefix
-    return (f"{texts[0]} ({subject.locate(prefix + refusal.findings[0].path)})", *texts[1:])
+    return joined(texts[0], f"({subject.locate(prefix + refusal.findings[0].path)})", between=" "), *texts[1:]
 
 
 def _replicas(store: Store, subject: Subject, manifest: PodManifest) -> Replicas | None:
@@ -673,7 +659,7 @@ def fixes_of_nodes(store: Store, subject: Subject, options: EvaluationOptions) -
     nodes = _nodes(store, subject, analysis, containers, options.server)
     if nodes is None or not nodes.nodes or not nodes.complete or nodes.fitting:
         return ()
-    return node_fixes(nodes) or untested_remedies((_no_change_text(nodes),))
+    return node_fixes(nodes) or untested_remedies((_no_single_change(nodes),))
 
 
 def _find_waiting_pod(store: Store, subject: Subject, manifest: PodManifest) -> Pod | None:

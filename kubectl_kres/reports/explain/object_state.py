@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from shlex import quote
 from typing import Any
 
 from msgspec import structs
@@ -87,6 +86,7 @@ _NO_STATE = (None, ContainerState())
 def state_of_pod(store: Store, pod: Pod, now: str) -> RunState:
     """Return the state of a pod with the events about it, as far as they were read."""
     from kubectl_kres.reports.run_state.containers import pod_state
+    from kubectl_kres.reports.run_state.next_steps import FollowPod
 
     namespace = pod.metadata.namespace
     state = pod_state(pod, now, events_about(store, namespace, ("Pod", pod.metadata.name)))
@@ -97,9 +97,7 @@ def state_of_pod(store: Store, pod: Pod, now: str) -> RunState:
     partner = _waiting_partner(store, pod) if state.reason == "NoNode" else None
     if partner is None:
         return state
-    page = f"kubectl kres explain pod/{quote(partner.name)} -n {quote(partner.namespace)}"
-    says = f"it has to run beside pod {partner.name}, which finds no node itself: {page} says why"
-    return structs.replace(state, object=partner, next=says)
+    return structs.replace(state, object=partner, next=FollowPod(partner.name, partner.namespace))
 
 
 def _waiting_partner(store: Store, pod: Pod) -> ObjectRef | None:
@@ -194,9 +192,10 @@ def _build_refused_state(store: Store, item: Any, verdict: Verdict, facts: Seque
         ready = item.status.ready_replicas or item.status.number_ready
     since = refusal_start_text(facts) or (verdict.blocked.last if verdict.blocked is not None else "")
     message = verdict.blocked.message if verdict.blocked is not None else verdict.message
+    from kubectl_kres.reports.run_state.next_steps import SeeFix, with_next_step
+
     if "not found" in message:
         from kubectl_kres.reports.run_state.containers import missing_object
-        from kubectl_kres.reports.run_state.next_steps import with_next_step
 
         reason, missing = missing_object(message, ref.namespace)
         if reason:
@@ -218,7 +217,7 @@ def _build_refused_state(store: Store, item: Any, verdict: Verdict, facts: Seque
         object=source.ref if source is not None else None,
         by=by,
         message=message,
-        next="see its fix: kubectl kres explain",
+        next=SeeFix(),
     )
 
 

@@ -21,7 +21,7 @@ from kubectl_kres.reports.common.effective_policies import NamespacePolicies, po
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, RunState, Subject, Verdict
 from kubectl_kres.reports.common.nodes import NodeReport
 from kubectl_kres.reports.common.objects import waits_for_objects
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.record import Record, Wording, joined
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.system import object_behind
 from kubectl_kres.reports.explain.explain import analyse, analysis_of, list_unread, verdict_and_sentences
@@ -48,7 +48,7 @@ class Outline(Record, frozen=True):
     subject: ObjectRef
     verdict: Verdict
     quality: str = ""
-    remedy: str = ""
+    remedy: Wording = ""
     unread: tuple[FailedRead, ...] = ()
     complete: bool = True
     names: Mapping[str, str] = {}
@@ -185,7 +185,7 @@ def _build_outline(
     # The words of a refusal name the pod, and those that are alike share their line.
     verdict = structs.replace(whole, message="", causes=(), others=())
     first, *more = remedies or ("",)
-    remedy = f"{first} (and {len(more)} more)" if more else first
+    remedy = joined(first, f"(and {len(more)} more)" if more else "", between=" ")
     return Outline(
         subject.ref,
         verdict,

@@ -16,14 +16,15 @@ from kubectl_kres.model.quota_objects import CountedObject
 from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, find_unread
+from kubectl_kres.reports.common.record import Wording, joined
 from kubectl_kres.reports.common.system import AboutNewObjects, reads_for
 from kubectl_kres.reports.explain.explain import quota_costs
 from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
 from kubectl_kres.reports.pod.preflight import namespace_needs, namespace_refusal
 from kubectl_kres.reports.pod.verdict import verdict_of, with_outcome
 from kubectl_kres.reports.remedies.commands import add_access_flags
+from kubectl_kres.reports.remedies.compose import untested_remedies
 from kubectl_kres.reports.remedies.pod_remedy import remedies
-from kubectl_kres.reports.remedies.words import untested_remedies
 from kubectl_kres.store.store import ReadRequest, Store
 
 #: What the controller manager puts into every namespace. Source: controller/certificates/rootcacertpublisher.
@@ -93,10 +94,10 @@ def explain_counted(store: Store, subject: Subject, options: EvaluationOptions) 
     )
 
 
-def _remedies(subject: Subject, outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _remedies(subject: Subject, outcomes: Sequence[Outcome]) -> Iterator[Wording]:
     for text in remedies(outcomes):
         is_config_map = subject.kind.qualified_name == "configmaps"
-        yield f"{text}; every namespace has ConfigMap {ROOT_CA}, which counts, too" if is_config_map else text
+        yield joined(text, f"every namespace has ConfigMap {ROOT_CA}, which counts, too") if is_config_map else text
 
 
 def _existence_assumption(store: Store, subject: Subject, *, exists: bool) -> Iterator[Assumption]:

@@ -30,7 +30,7 @@ from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.common import explanation, system
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, demands, policies
 from kubectl_kres.reports.common.last_editor import last_edit
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.record import Record, Wording
 from kubectl_kres.reports.explain.explain import explain, quota_costs
 from kubectl_kres.reports.namespace.allowed_ranges import bands, contradictions, defaults
 from kubectl_kres.reports.namespace.claim_binding import binding_needs, binding_state
@@ -41,9 +41,9 @@ from kubectl_kres.reports.pod.preflight import namespace_needs, namespace_refusa
 from kubectl_kres.reports.pod.verdict import verdict_of, with_outcome
 from kubectl_kres.reports.quota.quota_report import quota_reports, shared_needs, shared_reports
 from kubectl_kres.reports.remedies.commands import add_access_flags
+from kubectl_kres.reports.remedies.compose import untested_remedies
 from kubectl_kres.reports.remedies.context import RemedyContext, RemedyTexts, quota_excess
 from kubectl_kres.reports.remedies.pod_remedy import remedies
-from kubectl_kres.reports.remedies.words import untested_remedies
 from kubectl_kres.store.store import ReadRequest, Store
 
 
@@ -372,7 +372,7 @@ _OF_GROWTH = {**_OF_CLAIMS, "quota/exceeded": _growth_remedies}
 
 def _find_policy_verdict(
     context: _NamespaceContext,
-) -> tuple[explanation.Verdict | None, tuple[str, ...], tuple[str, ...]]:
+) -> tuple[explanation.Verdict | None, tuple[Wording, ...], tuple[str, ...]]:
     """Return whether the server would accept a policy from a file, what to change, and its warnings; None for a stored
     one.
     """

@@ -8,9 +8,12 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from msgspec import structs
+
 from kubectl_kres.admission.base.field_path import FieldPath, MapKey
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload_kinds import PATCHED, SCALED
+from kubectl_kres.reports.common.record import Clauses, Wording
 from kubectl_kres.reports.common.remedy import (
     CreateObject,
     DeleteObject,
@@ -234,13 +237,17 @@ _BRACKETS = re.compile(r"\((kubectl(?: [a-z0-9.-]+)+?)( lists them)?\)")
 _AT_END = re.compile(r": kubectl (?:patch|label) .*$")
 
 
-def add_access_flags(origin: Origin, texts: Iterable[str]) -> tuple[str, ...]:
+def add_access_flags(origin: Origin, texts: Iterable[Wording]) -> tuple[Wording, ...]:
     """Return the sentences with such flags in the commands in their brackets, and at their ends."""
     if not origin.flags:
         return tuple(texts)
     return tuple(_with_flags(origin, text) for text in texts)
 
 
-def _with_flags(origin: Origin, text: str) -> str:
+def _with_flags(origin: Origin, text: Wording) -> Wording:
+    if isinstance(text, Clauses):
+        return structs.replace(text, parts=add_access_flags(origin, text.parts))
+    if not isinstance(text, str):
+        return text
     text = _BRACKETS.sub(lambda match: f"({match[1]} {origin.flags}{match[2] or ''})", text)
     return f"{text} {origin.flags}" if _AT_END.search(text) and not text.endswith(f" {origin.flags}") else text

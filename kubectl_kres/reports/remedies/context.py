@@ -1,6 +1,6 @@
 """Findings that one change remedies, and the smallest change of a request and limit that every LimitRange admits.
 
-It also has the sentence that brings a request and a limit within all LimitRanges.
+It also has what brings a request and a limit within all LimitRanges.
 """
 
 from __future__ import annotations
@@ -17,6 +17,19 @@ from kubectl_kres.admission.limitrange import Limits, pod_sums
 from kubectl_kres.admission.pod.aggregate import sum_containers
 from kubectl_kres.provenance.journal import Check, Journal, Set, Source
 from kubectl_kres.quantity import ZERO, Quantity, parse, quantity_of
+from kubectl_kres.reports.common.record import Wording
+from kubectl_kres.reports.remedies.refusal_fixes import (
+    ALL_CONTAINERS,
+    ApartBounds,
+    Bound,
+    Change,
+    ChangeValues,
+    Demand,
+    Filling,
+    KeepRatio,
+    SetWithin,
+    ShareOfLimit,
+)
 
 #: What is counted in bytes.
 _BYTES = frozenset({"memory", "ephemeral-storage", "storage"})
@@ -158,7 +171,7 @@ def _smallest_request(limit: Quantity, ratio: Quantity, unit: int) -> Quantity:
     return Quantity(min(nano, limit.nano), limit.format)
 
 
-def changes(before: BoundsFit, after: BoundsFit) -> Iterator[tuple[Side, str, Quantity]]:
+def changes(before: BoundsFit, after: BoundsFit) -> Iterator[tuple[Side, Bound, Quantity]]:
     """Yield the differences: side, ``at least`` or ``at most``, and the value. A new limit has a largest value, a new
     request a smallest one.
     """
@@ -195,12 +208,12 @@ def quota_excess(finding: Finding) -> QuotaExcess | None:
     return QuotaExcess(parse(finding.used), parse(finding.requested), parse(finding.limit))
 
 
-def lower_request_clause(resource: str, overrun: QuotaExcess) -> str:
-    """Return the end of a sentence that asks for less; empty where nothing is left, and for a pod, which cannot be less
-    than one.
+def room_left(resource: str, overrun: QuotaExcess) -> str:
+    """Return how much can still be asked for; empty where nothing is left, and for a pod, which cannot be less than
+    one.
     """
     left = overrun.hard - overrun.used
-    return "" if left.nano <= 0 or resource in {"pods", "count/pods"} else f", or ask for at most {left} in total"
+    return "" if left.nano <= 0 or resource in {"pods", "count/pods"} else str(left)
 
 
 class UpperBound(NamedTuple):
@@ -208,11 +221,6 @@ class UpperBound(NamedTuple):
 
     quantity: Quantity
     source_text: str
-
-    @property
-    def text(self) -> str:
-        """The max with its origin: ``2, the max of LimitRange/limits``."""
-        return f"{self.quantity}, the max of {self.source_text}"
 
 
 _AS_THEY_ARE = FieldNames()
@@ -292,7 +300,7 @@ class RemedyContext:
 
 
 #: What to say of one group of findings.
-RemedyTexts = Callable[[RemedyContext], Iterator[str]]
+RemedyTexts = Callable[[RemedyContext], Iterator[Wording]]
 
 
 def group_findings(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
@@ -308,56 +316,56 @@ def group_findings(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
     yield from groups.values()
 
 
-def within_bounds(case: RemedyContext) -> Iterator[str]:
+def within_bounds(case: RemedyContext) -> Iterator[Wording]:
     """Yield one sentence for min, max and ratio together, so that the remedy of one does not break another."""
     name, slot = case.finding.resource, case.slot()
     requests, limits = (slot.requests, slot.limits) if slot is not None else _draft_sums(case.draft)
     limit_bounds = bounds_of(case.journal, case.findings, case.finding.path, name)
-    impossible = _find_contradiction(case, limit_bounds, name) if slot is None else ""
-    if impossible:
-        yield f"change a LimitRange: {impossible}"
+    impossible = _find_contradiction(case, limit_bounds, name) if slot is None else None
+    if impossible is not None:
+        yield impossible
         return
     if limit_bounds.contradictory and limit_bounds.low is not None and limit_bounds.high is not None:
-        low, high = _demand(limit_bounds.low, "at least"), _demand(limit_bounds.high, "at most")
-        yield f"change a LimitRange: no {name} is {low} and {high}"
+        yield ApartBounds(name, _demand(limit_bounds.low, "at least"), _demand(limit_bounds.high, "at most"))
         return
     before = BoundsFit(requests.get(name), limits.get(name))
     after = fit(*before, limit_bounds, name)
     changed = [change for change in changes(before, after) if not _is_derived_request(case, change[0], after)]
+    holder = _format_value_owner(case, after)
     if changed:
-        edits = _format_changes(changed, name, _format_value_owner(case, after))
-        yield f"set {edits}{_format_reason(case, changed, after, limit_bounds)}"
+        edits = tuple(Change(side, bound, str(amount)) for side, bound, amount in changed)
+        yield SetWithin(name, holder, edits, _reasons(case, changed, after, limit_bounds))
     elif limit_bounds.ratio is not None:
-        apart = f"the limit at most {limit_bounds.ratio.quantity} times the request"
-        yield f"set requests.{name} and limits.{name} of {_format_value_owner(case, after).rstrip(',')}, {apart}"
+        yield KeepRatio(name, holder.rstrip(","), str(limit_bounds.ratio.quantity))
     else:
-        owner = _format_value_owner(case, after).rstrip(",")
-        yield f"change requests.{name} and limits.{name} of {owner}: {case.finding.text}"
+        yield ChangeValues(name, holder.rstrip(","), case.finding.text)
 
 
-def _find_contradiction(case: RemedyContext, limit_bounds: LimitBounds, name: str) -> str:
-    """Return why no containers add up to the pod's bounds, since each has bounds of its own; empty: some do.
+def _find_contradiction(case: RemedyContext, limit_bounds: LimitBounds, name: str) -> ApartBounds | None:
+    """Return why no containers add up to the pod's bounds, since each has bounds of its own; None: some do.
 
     A pod level can be larger than what its containers may have, never smaller.
     """
     draft = case.draft
     if draft is None or limit_bounds.contradictory:
-        return ""
+        return None
     bounds_by_slot = {slot.path: bounds_of(case.journal, case.findings, slot.path, name) for slot in draft.slots()}
     minimum = _in_sum(draft, {path: bounds.low for path, bounds in bounds_by_slot.items()}, name)
     if minimum is not None and limit_bounds.high is not None and minimum > limit_bounds.high.quantity:
         by = _refs(bounds.low for bounds in bounds_by_slot.values())
-        ceiling = _demand(limit_bounds.high, "at most")
-        return f"the containers have at least {minimum} {name} in sum{by}, and the pod {ceiling}"
+        return ApartBounds(
+            name, Demand("at least", str(minimum), by), _demand(limit_bounds.high, "at most"), summed=True
+        )
     highs = {path: bounds.high for path, bounds in bounds_by_slot.items()}
     if draft.pod is not None or limit_bounds.low is None or not all(highs.values()):
-        return ""
+        return None
     maximum = _in_sum(draft, highs, name)
     if maximum is not None and maximum < limit_bounds.low.quantity:
         by = _refs(highs.values())
-        pod = _demand(limit_bounds.low, "at least")
-        return f"the containers have at most {maximum} {name} in sum{by}, and the pod {pod}"
-    return ""
+        return ApartBounds(
+            name, Demand("at most", str(maximum), by), _demand(limit_bounds.low, "at least"), summed=True
+        )
+    return None
 
 
 def _in_sum(draft: Draft, bounds: Mapping[str, LimitBound | None], name: str) -> Quantity | None:
@@ -368,19 +376,17 @@ def _in_sum(draft: Draft, bounds: Mapping[str, LimitBound | None], name: str) ->
     return sum_containers(map(bounded, draft.containers), [*map(bounded, draft.inits)], "requests").get(name)
 
 
-def _refs(bounds: Iterable[LimitBound | None]) -> str:
-    """Return the LimitRanges behind bounds, in parentheses."""
-    names = sorted({str(bound.source.ref) for bound in bounds if bound is not None and bound.source is not None})
-    return f" ({', '.join(names)})" if names else ""
+def _refs(bounds: Iterable[LimitBound | None]) -> tuple[str, ...]:
+    """Return the LimitRanges behind bounds."""
+    return tuple(sorted({str(bound.source.ref) for bound in bounds if bound is not None and bound.source is not None}))
 
 
 def _draft_sums(draft: Draft | None) -> tuple[Mapping[str, Quantity], Mapping[str, Quantity]]:
     return ({}, {}) if draft is None else (pod_sums(draft, "requests"), pod_sums(draft, "limits"))
 
 
-def _demand(bound: LimitBound, word: str) -> str:
-    by = f" ({bound.source.ref})" if bound.source is not None else ""
-    return f"{word} {bound.quantity}{by}"
+def _demand(limit_bound: LimitBound, bound: Bound) -> Demand:
+    return Demand(bound, str(limit_bound.quantity), _refs((limit_bound,)))
 
 
 def _is_derived_request(case: RemedyContext, side: Side, after: BoundsFit) -> bool:
@@ -397,33 +403,26 @@ def _format_value_owner(case: RemedyContext, after: BoundsFit) -> str:
         return case.container_title()
     level = case.draft.pod if case.draft is not None else None
     if level is None or not any(case.finding.resource in level.amounts_of(side) for side in SIDES):
-        return "the containers, in sum,"
+        return ALL_CONTAINERS
     low = after.request is not None and after.request < case.container_sum()
     return "the pod level and of the containers, in sum," if low else "the pod level"
 
 
-def _format_changes(changed: Sequence[tuple[Side, str, Quantity]], name: str, holder: str) -> str:
-    first, last = changed[0], changed[-1]
-    if first[1:] == last[1:]:
-        sides = " and ".join(f"{side}.{name}" for side, _, _ in changed)
-        return f"{sides} of {holder} to {first[1]} {first[2]}"
-    return f"{first[0]}.{name} of {holder} to {first[1]} {first[2]} and {last[0]}.{name} to {last[1]} {last[2]}"
-
-
-def _format_reason(
-    case: RemedyContext, changed: Sequence[tuple[Side, str, Quantity]], after: BoundsFit, limit_bounds: LimitBounds
-) -> str:
-    """Return the reason to add: that a LimitRange fills the value in, or which ratio requires the request."""
-    slot, reasons = case.slot(), []
-    for side, word, value in changed:
+def _reasons(
+    case: RemedyContext, changed: Sequence[tuple[Side, Bound, Quantity]], after: BoundsFit, limit_bounds: LimitBounds
+) -> tuple[Wording, ...]:
+    """Return the reasons to add: that a LimitRange fills the value in, or which ratio requires the request."""
+    slot = case.slot()
+    reasons: dict[Wording, None] = {}
+    for side, bound, value in changed:
         filled = case.setter(side)
         if filled and slot is not None:
-            reasons.append(f"{filled} fills in {slot.amounts_of(side).get(case.finding.resource)}")
+            reasons[Filling(filled, str(slot.amounts_of(side).get(case.finding.resource)))] = None
         elif (
             side == "requests"
-            and word == "at least"
+            and bound == "at least"
             and limit_bounds.ratio
             and (limit_bounds.low is None or value != limit_bounds.low[0])
         ):
-            reasons.append(f"limit {after.limit} / {limit_bounds.ratio.quantity}")
-    return f" ({'; '.join(dict.fromkeys(reasons))})" if reasons else ""
+            reasons[ShareOfLimit(str(after.limit), str(limit_bounds.ratio.quantity))] = None
+    return tuple(reasons)

@@ -26,7 +26,7 @@ from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.remedy import Admits, CreateObject, Edit, RaiseQuota, Remedy, SetBound
-from kubectl_kres.reports.remedies.words import compose_remedy
+from kubectl_kres.reports.remedies.compose import compose_remedy
 from kubectl_kres.store.store import Store
 
 Trial = TypeVar("Trial")

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from typing import Literal
 
-from kubectl_kres.admission.base.draft import Side
+from kubectl_kres.admission.base.draft import SIDES, Side
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.resource_names import is_huge_page, is_integer
 from kubectl_kres.admission.decoding import better_place
@@ -17,21 +18,40 @@ from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.quantity import ZERO, Quantity, maximum, parse
+from kubectl_kres.reports.common.record import Wording, joined
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.preflight import nearest_kind
 from kubectl_kres.reports.remedies.context import (
     FieldNames,
-    QuotaExcess,
     RemedyContext,
     RemedyTexts,
     UpperBound,
     group_findings,
-    lower_request_clause,
     quota_excess,
+    room_left,
     within_bounds,
 )
+from kubectl_kres.reports.remedies.refusal_fixes import (
+    ALL_CONTAINERS,
+    BoundClaim,
+    Filling,
+    LowerContainerLimit,
+    LowerOrRaise,
+    MakeNamespace,
+    MakeRoom,
+    MergeLimitRanges,
+    MoveField,
+    NameContainers,
+    NameResource,
+    OtherRefusal,
+    SetAmount,
+    StateAmount,
+    UseWholeNumber,
+    WriteBothSides,
+    WriteQuantity,
+    WriteType,
+)
 from kubectl_kres.reports.remedies.typos import suggest_quantity
-from kubectl_kres.wording import join_words
 
 
 def remedies(
@@ -41,7 +61,7 @@ def remedies(
     limits: Sequence[Limits] = (),
     missing_count: int = 1,
     naming: Callable[[Outcome], FieldNames] = lambda _: FieldNames(),
-) -> tuple[str, ...]:
+) -> tuple[Wording, ...]:
     """Return one sentence for each change that the refusals need; none for an admitted pod.
 
     ``names``: containers by their path, for a pod that could not be decoded. ``special``: remedies by rule that come
@@ -50,13 +70,13 @@ def remedies(
     """
     of_systems = {rule: say for system in systems() for rule, say in system.sentences.items()}
     text = {**REMEDIES, **of_systems, **(special or {})}
-    result: dict[str, None] = {}
+    result: dict[Wording, None] = {}
     for case in _largest([*_cases(outcomes, names or {}, limits, missing_count, naming)]):
         result.update(dict.fromkeys(text.get(case.finding.rule, _by_hand)(case)))
     if not result:
         return ()
     first, *rest = result
-    return f"{first}{_format_merge_remedy(outcomes)}", *rest
+    return joined(first, _merge_remedy(outcomes), between=", or "), *rest
 
 
 def _cases(
@@ -96,35 +116,31 @@ def _requested_amount(case: RemedyContext) -> Quantity:
     return result.requested if result is not None else ZERO
 
 
-def _format_merge_remedy(outcomes: Sequence[Outcome]) -> str:
-    """Return the other remedy where only some orders of LimitRanges refuse; empty where the order decides nothing."""
+def _merge_remedy(outcomes: Sequence[Outcome]) -> MergeLimitRanges | None:
+    """Return the other remedy where only some orders of LimitRanges refuse; None where the order decides nothing."""
     orders = {outcome.order for outcome in outcomes}
     if len(orders) < 2 or len({outcome.allowed for outcome in outcomes}) < 2:
-        return ""
-    names = sorted({name for order in orders for name in order})
-    return f", or merge the LimitRanges {' and '.join(names)} into one"
+        return None
+    return MergeLimitRanges(tuple(sorted({name for order in orders for name in order})))
 
 
-def usual_remedies(case: RemedyContext) -> Iterator[str]:
+def usual_remedies(case: RemedyContext) -> Iterator[Wording]:
     """Yield the remedies of a pod that Kubernetes refuses, whoever makes it."""
     yield from REMEDIES.get(case.finding.rule, _by_hand)(case)
 
 
-def _by_hand(case: RemedyContext) -> Iterator[str]:
+def _by_hand(case: RemedyContext) -> Iterator[Wording]:
     """Yield what the catalogue says of a rule for which no edit is computed."""
     rule = RULES.get(case.finding.rule)
     if rule is None or not rule.by_hand:
-        yield f"change what {case.finding.path or 'the pod'} says: {case.finding.rule}"
+        yield OtherRefusal(case.finding.rule, case.finding.path)
         return
     yield rule.by_hand.format(
         path=case.manifest_path(), container=case.container_title(), resource=case.finding.resource
     )
 
 
-_SUM = "what the containers add up to"
-
-
-def request_over_limit(case: RemedyContext) -> Iterator[str]:
+def request_over_limit(case: RemedyContext) -> Iterator[Wording]:
     """Yield the remedies of a request above its limit."""
     finding, slot, holder = case.finding, case.slot(), case.container_title()
     name = finding.resource
@@ -132,28 +148,32 @@ def request_over_limit(case: RemedyContext) -> Iterator[str]:
     filled_limit, filled_request = case.setter("limits"), case.setter("requests")
     upper_bound = case.smallest_max()
     if filled_limit and filled_request:
-        yield f"write requests.{name} and limits.{name} of {holder}: {filled_request} and {filled_limit} differ"
+        yield WriteBothSides(name, holder, filled_request, filled_limit)
     elif filled_limit and upper_bound is not None and request is not None and request > upper_bound.quantity:
-        both = f" and limits.{name}" if parse(finding.limit) < upper_bound.quantity else ""
-        yield f"set requests.{name}{both} of {holder} to at most {upper_bound.text}"
+        sides = SIDES if parse(finding.limit) < upper_bound.quantity else ("requests",)
+        amount, max_of = str(upper_bound.quantity), upper_bound.source_text
+        yield SetAmount(sides, name, holder, "at most", amount, max_of=max_of)
     elif filled_limit:
-        yield f"set limits.{name} of {holder} to at least {request} ({filled_limit} fills in {finding.limit})"
+        filling = Filling(filled_limit, finding.limit)
+        yield SetAmount(("limits",), name, holder, "at least", str(request), filled=filling)
     elif filled_request:
-        yield f"set requests.{name} of {holder} to at most {finding.limit} ({filled_request} fills in {request})"
+        filling = Filling(filled_request, str(request))
+        yield SetAmount(("requests",), name, holder, "at most", finding.limit, filled=filling)
     elif slot is not None and slot.role == "pod" and case.container_sum() > parse(finding.limit):
         minimum = maximum(request or ZERO, case.container_sum())
         if upper_bound is not None and minimum > upper_bound.quantity:
-            yield _format_lower_requests(name, upper_bound)
+            yield _lower_requests(name, upper_bound)
             return
-        reason = f", {_SUM}" if minimum == case.container_sum() else ""
-        yield f"set limits.{name} of {holder} to at least {minimum}{reason}"
+        all_of_it = minimum == case.container_sum()
+        yield SetAmount(("limits",), name, holder, "at least", str(minimum), sum=all_of_it)
     else:
-        yield f"set requests.{name} of {holder} to at most {finding.limit}, or limits.{name} to at least {request}"
+        yield LowerOrRaise(name, holder, finding.limit, str(request))
 
 
-def _format_lower_requests(name: str, upper_bound: UpperBound) -> str:
+def _lower_requests(name: str, upper_bound: UpperBound) -> SetAmount:
     """Return the amount that is left where a Pod's max keeps the pod level from being raised."""
-    return f"set requests.{name} of the containers, in sum, to at most {upper_bound.text}"
+    amount, max_of = str(upper_bound.quantity), upper_bound.source_text
+    return SetAmount(("requests",), name, ALL_CONTAINERS, "at most", amount, max_of=max_of)
 
 
 def _round_up(name: str, quantity: Quantity) -> Quantity:
@@ -164,29 +184,31 @@ def _round_up(name: str, quantity: Quantity) -> Quantity:
     return Quantity(-(-quantity.nano // unit) * unit, quantity.format)
 
 
-def _integer(case: RemedyContext) -> Iterator[str]:
+def _integer(case: RemedyContext) -> Iterator[Wording]:
     field_path, slot = case.finding.field_path, case.slot()
     side: Side = "limits" if field_path.requests_or_limits == "limits" else "requests"
     value = slot.amounts_of(side).get(field_path.resource) if slot is not None else None
-    such = f", as {_round_up(field_path.resource, value)}," if value is not None else ""
-    yield f"use a whole number{such} at {case.manifest_path()}"
+    amount = str(_round_up(field_path.resource, value)) if value is not None else ""
+    yield UseWholeNumber(case.manifest_path(), amount)
 
 
-def _request_equals_limit(case: RemedyContext) -> Iterator[str]:
+def _request_equals_limit(case: RemedyContext) -> Iterator[Wording]:
     slot, name, bound = case.slot(), case.finding.resource, parse(case.finding.limit)
     if slot is not None and slot.role == "pod" and (least := case.container_sum()) > bound:
-        yield f"set requests.{name} and limits.{name} of {case.container_title()} to at least {least}, {_SUM}"
+        yield SetAmount(SIDES, name, case.container_title(), "at least", str(least), sum=True)
         return
-    yield f"set requests.{name} of {case.container_title()} to {_round_up(name, bound)}, equal to its limit"
+    amount = str(_round_up(name, bound))
+    yield SetAmount(("requests",), name, case.container_title(), "", amount, equal_to="limit")
 
 
-def _limit_required(case: RemedyContext) -> Iterator[str]:
+def _limit_required(case: RemedyContext) -> Iterator[Wording]:
     slot, name = case.slot(), case.finding.resource
     request = slot.requests.get(name, ZERO) if slot is not None else ZERO
-    yield f"set limits.{name} of {case.container_title()} to {_round_up(name, request)}, equal to its request"
+    amount = str(_round_up(name, request))
+    yield SetAmount(("limits",), name, case.container_title(), "", amount, equal_to="request")
 
 
-def _pod_request(case: RemedyContext) -> Iterator[str]:
+def _pod_request(case: RemedyContext) -> Iterator[Wording]:
     """Yield the remedies of pod-level requests. Huge pages need equal requests and limits."""
     field_path = case.finding.field_path
     side, name = (
@@ -196,13 +218,13 @@ def _pod_request(case: RemedyContext) -> Iterator[str]:
     )
     upper_bound = case.smallest_max(name)
     if upper_bound is not None and parse(case.finding.limit) > upper_bound.quantity:
-        yield _format_lower_requests(name, upper_bound)
+        yield _lower_requests(name, upper_bound)
         return
-    sides = f"requests.{name} and limits.{name}" if is_huge_page(name) else f"{side}.{name}"
-    yield f"set {sides} of the pod level to at least {case.finding.limit}, {_SUM}"
+    sides = SIDES if is_huge_page(name) else (side,)
+    yield SetAmount(sides, name, "the pod level", "at least", case.finding.limit, sum=True)
 
 
-def _container_limit(case: RemedyContext) -> Iterator[str]:
+def _container_limit(case: RemedyContext) -> Iterator[Wording]:
     """Yield the remedies of a container's limit.
 
     The server's path is odd (``spec.resources.containers[0][cpu].limits``); the one here names the container.
@@ -214,87 +236,69 @@ def _container_limit(case: RemedyContext) -> Iterator[str]:
     slot, name = draft.containers[field_path.container], field_path.resource
     sets = [step for step in case.journal if isinstance(step, Set) and step.path == slot.path_of("limits", name)]
     source = sets[-1].source if sets else None
-    filled = f" ({source.kind}/{source.name} fills in {slot.limits[name]})" if source is not None else ""
-    upper_bound = case.smallest_max(name, "Pod")
-    raised = f", or limits.{name} of the pod level to at least {slot.limits[name]}"
-    if upper_bound is not None and slot.limits[name] > upper_bound.quantity:
-        raised = f": the max of {upper_bound.source_text} for a pod is {upper_bound.quantity}"
-    yield f"set limits.{name} of container {slot.name} to at most {case.finding.limit}{filled}{raised}"
+    raised, upper_bound = slot.limits[name], case.smallest_max(name, "Pod")
+    filled = Filling(f"{source.kind}/{source.name}", str(raised)) if source is not None else ""
+    if upper_bound is None or raised <= upper_bound.quantity:
+        yield LowerContainerLimit(name, slot.name, case.finding.limit, str(raised), filled)
+        return
+    most, max_of = str(upper_bound.quantity), upper_bound.source_text
+    yield LowerContainerLimit(name, slot.name, case.finding.limit, str(raised), filled, most, max_of)
 
 
-def exceeded_remedies(case: RemedyContext) -> Iterator[str]:
+def exceeded_remedies(case: RemedyContext) -> Iterator[Wording]:
     """Yield the remedies of a quota that is full."""
     finding = case.finding
     name, quota = finding.resource, finding.source.name if finding.source else ""
     result = quota_excess(finding)
     if result is None:
-        yield f"raise {name} of quota {quota}"
+        yield MakeRoom(name, quota)
         return
-    end = f"{result.after}{_for_all(case, result)}{lower_request_clause(name, result)}"
-    if result.shortage > result.used:
-        # Nothing that is freed would be enough.
-        yield f"raise {name} of quota {quota} to {end}"
-    else:
-        yield f"free {result.shortage} of {name} in quota {quota}, or raise its hard to {end}"
+    # Nothing that is freed would be enough for more than is used.
+    freed = str(result.shortage) if result.shortage <= result.used else ""
+    missing, for_all = 0, ""
+    # Claims of a StatefulSet have a number of their own.
+    if case.lacking > 1 and not finding.field_path.claim_template:
+        requested = Quantity(result.requested.nano * case.lacking, result.requested.format)
+        missing, for_all = case.lacking, str(result.used + requested)
+    yield MakeRoom(name, quota, str(result.after), freed, missing, for_all, room_left(name, result))
 
 
-def _for_all(case: RemedyContext, overrun: QuotaExcess) -> str:
-    """Return the raise that is needed where more pods than the next one are missing; claims of a StatefulSet have a
-    number of their own.
-    """
-    if case.lacking < 2 or case.finding.field_path.claim_template:
-        return ""
-    requested = Quantity(overrun.requested.nano * case.lacking, overrun.requested.format)
-    return f" ({overrun.used + requested} for the {case.lacking} missing pods)"
-
-
-def _must_specify(case: RemedyContext) -> Iterator[str]:
+def _must_specify(case: RemedyContext) -> Iterator[Wording]:
     side, _, name = case.finding.resource.rpartition(".")
-    holders = [finding.path for finding in case.findings]
-    whose = f"container{'s' * (len(holders) != 1)} {join_words(holders)}"
-    default = "default" if side == "limits" else "defaultRequest"
-    yield f"set {side or 'requests'}.{name} of {whose}, or add a LimitRange with {default}.{name}"
+    yield StateAmount(side or "requests", name, tuple(finding.path for finding in case.findings))
 
 
-def _unparsable(case: RemedyContext) -> Iterator[str]:
+def _unparsable(case: RemedyContext) -> Iterator[Wording]:
     text, field, field_path = case.finding.observed, case.finding.path, case.finding.field_path
     name = case.names.get(str(field_path.holder))
     if field_path.resource and (name or str(field_path.holder) == "spec"):
         holder = f"container {name}" if name else "the pod level"
         field = f"{field_path.requests_or_limits}.{field_path.resource} of {holder}"
-    better = suggest_quantity(text)
-    yield f'write {field} as {better or "a quantity such as 500m or 128Mi"}, not "{text}"'
+    yield WriteQuantity(field, text, suggest_quantity(text))
 
 
-def _unknown_field(case: RemedyContext) -> Iterator[str]:
+def _unknown_field(case: RemedyContext) -> Iterator[Wording]:
     """Yield the remedies of an unknown field. Kubectl sends ``--validate=strict`` by default."""
     path, kind = case.finding.path, case.finding.resource
-    better = better_place(kind, path)
-    drop = "or send it with --validate=warn, which drops it"
-    yield f"write {better}, not {path}, {drop}" if better else f"take {path} out, {drop}"
+    yield MoveField(path, better_place(kind, path))
 
 
-def _containers(case: RemedyContext) -> Iterator[str]:
-    path = case.finding.path
-    yield f"give each container a name of its own: {path}" if path.endswith(".name") else f"list a container: {path}"
+def _containers(case: RemedyContext) -> Iterator[Wording]:
+    yield NameContainers(case.finding.path)
 
 
 _NAMED = ("cpu", "memory", "ephemeral-storage")
 _SHORT = {"mem": "memory", "ram": "memory", "cores": "cpu", "storage": "ephemeral-storage", "disk": "ephemeral-storage"}
 
 
-def _resource_name(case: RemedyContext) -> Iterator[str]:
-    path = case.finding.path
+def _resource_name(case: RemedyContext) -> Iterator[Wording]:
     name = case.finding.field_path.resource
     near_names = get_close_matches(name.lower(), _NAMED, 1, 0.7)
     better = _SHORT.get(name.lower()) or (near_names[0] if near_names else "")
-    if better and better != name:
-        yield f"write {better}, not {name}, at {path}"
-    else:
-        yield f"name cpu, memory, ephemeral-storage or DOMAIN/NAME at {path}"
+    yield NameResource(case.finding.path, name, better if better != name else "")
 
 
-def _bounds(case: RemedyContext) -> Iterator[str]:
+def _bounds(case: RemedyContext) -> Iterator[Wording]:
     """Yield the remedies of a claim's bounds. A claim of a StatefulSet comes from a template, which no update
     changes.
     """
@@ -303,34 +307,25 @@ def _bounds(case: RemedyContext) -> Iterator[str]:
     if not template:
         yield from within_bounds(case)
         return
-    most = finding.rule == "limitrange/max"
-    word, change, side = ("most", "raise", "max") if most else ("least", "lower", "min")
-    by = f" of {finding.source.ref}" if finding.source is not None else ""
-    asked = f"set requests.{finding.resource} of {template} to at {word} {finding.limit}"
-    yield f"{change} {side}.{finding.resource}{by}, or {asked} (a StatefulSet that exists is made anew for that)"
+    source = str(finding.source.ref) if finding.source is not None else ""
+    side: Literal["min", "max"] = "max" if finding.rule == "limitrange/max" else "min"
+    yield BoundClaim(finding.resource, template, side, finding.limit, source)
 
 
-def _no_namespace(case: RemedyContext) -> Iterator[str]:
-    name = case.finding.observed
-    yield f"create the namespace first (kubectl create namespace {name}), or name one that there is"
+def _no_namespace(case: RemedyContext) -> Iterator[Wording]:
+    yield MakeNamespace(case.finding.observed)
 
 
-def _terminating_remedies(case: RemedyContext) -> Iterator[str]:
-    name, held = case.finding.observed, case.finding.expected.rstrip(".")
-    if held:
-        yield f"clear what holds namespace {name}, which does not go by itself ({held}), or name another one"
-        return
-    yield f"wait until namespace {name} is gone and create it again, or name another one"
+def _terminating_remedies(case: RemedyContext) -> Iterator[Wording]:
+    yield MakeNamespace(case.finding.observed, going=True, held=case.finding.expected.rstrip("."))
 
 
 def _no_kind(case: RemedyContext) -> Iterator[str]:
     yield nearest_kind(case.finding.resource, case.finding.observed)
 
 
-def _wrong_type(case: RemedyContext) -> Iterator[str]:
-    text, expected = case.finding.observed, case.finding.expected
-    quoted = ", in quotes," if expected == "string" and text in {"number", "boolean"} else ""
-    yield f"write a {expected}{quoted} at {case.finding.path}, not a {text}"
+def _wrong_type(case: RemedyContext) -> Iterator[Wording]:
+    yield WriteType(case.finding.path, case.finding.expected, case.finding.observed)
 
 
 REMEDIES: Mapping[str, RemedyTexts] = {

@@ -25,7 +25,9 @@ from kubectl_kres.model.workload_kinds import SCALED, WORKLOADS
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload
+from kubectl_kres.reports.common.record import joined
 from kubectl_kres.reports.common.remedy import (
+    OLD_PODS_FIRST,
     Admits,
     Basis,
     DeleteObject,
@@ -33,12 +35,14 @@ from kubectl_kres.reports.common.remedy import (
     EditClaim,
     RaiseQuota,
     Remedy,
+    RoomTaken,
     Scale,
     SetBound,
     SetField,
     SetValue,
+    SharedRoom,
 )
-from kubectl_kres.reports.remedies import words
+from kubectl_kres.reports.remedies.compose import compose_remedy
 from kubectl_kres.reports.remedies.engine import RemedySearch, State, changed_policies, with_moved_bound, with_storage
 from kubectl_kres.reports.remedies.plans import build_rollout_plan, needed_room, plan_of_rival
 from kubectl_kres.reports.remedies.pods import (
@@ -54,7 +58,6 @@ from kubectl_kres.reports.remedies.resource_values import STATED, corrected_valu
 from kubectl_kres.reports.remedies.rivals import Rivals, find_rivals
 from kubectl_kres.reports.remedies.room import RaisedHard, build_quota_raises, raised_for, smaller_values, starves
 from kubectl_kres.reports.remedies.shape import Direction, ResourceField, write_values, written_value
-from kubectl_kres.reports.remedies.words import compose_remedy
 from kubectl_kres.reports.rollout.wanted_pods import autoscaler_of
 from kubectl_kres.store.store import Store
 
@@ -132,7 +135,7 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
         structs.replace(
             remedy,
             admits=Admits(have, remedy.admits.wanted),
-            remaining_refusal="; ".join(filter(None, (remedy.remaining_refusal, stays))),
+            remaining_refusal=joined(remedy.remaining_refusal, stays),
         )
         for remedy in remedies
         if remedy.admits is not None
@@ -177,8 +180,8 @@ def _with_classes(analysis: Analysis, lacks_class: Sequence[Outcome]) -> Analysi
 
 
 def _mark_contested(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
-    stays = "; ".join(filter(None, (remedy.remaining_refusal, words.contested_room_text(refs))))
-    return structs.replace(remedy, remaining_refusal=stays, contested=refs)
+    remaining = joined(remedy.remaining_refusal, RoomTaken(refs))
+    return structs.replace(remedy, remaining_refusal=remaining, contested=refs)
 
 
 def _as_seen(existing: ExistingPods, written: Pod, seen: Pod) -> ExistingPods:
@@ -354,7 +357,7 @@ class PodSearch(RemedySearch[PodTrial]):
         if replicas.unavailable or not any(pods.pods and not pods.newest for pods in self.owned_pods.existing):
             return
         ref = self.subject.ref
-        first = {field: SetField(ref, field, to) for field, to in words.OLD_PODS_FIRST.items()}
+        first = {field: SetField(ref, field, to) for field, to in OLD_PODS_FIRST.items()}
         yield from ({**state, **first} for state in states)
 
     def _replicas_field(self) -> str | None:
@@ -393,7 +396,7 @@ class PodSearch(RemedySearch[PodTrial]):
             for missing in owned_pods.claims
         )
         owned_pods, freed = structs.replace(owned_pods, claims=claims), dict[str, int]()
-        if owned_pods.replicas is not None and words.OLD_PODS_FIRST.keys() <= state.keys():
+        if owned_pods.replicas is not None and OLD_PODS_FIRST.keys() <= state.keys():
             owned_pods = structs.replace(
                 owned_pods, replicas=structs.replace(owned_pods.replicas, surge=0, unavailable=1)
             )
@@ -475,7 +478,7 @@ class PodSearch(RemedySearch[PodTrial]):
         now = self.trial(base).missing_room.rest.updated
         remedy = compose_remedy(self.store, self.subject, edits, Admits(wanted, wanted), now)
         refs = self._sharing_rivals(self.trial(base)) if raised else ()
-        text = f"{remedy.text}{words.shared_room_text(refs)}"
+        text = joined(remedy.text, SharedRoom(refs), between=" ")
         return structs.replace(remedy, text=text, shared=refs) if refs else remedy
 
     def _sharing_rivals(self, trial: PodTrial) -> tuple[ObjectRef, ...]:

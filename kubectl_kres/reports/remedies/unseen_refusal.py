@@ -13,10 +13,97 @@ from kubectl_kres.model.objects import ManagedMetadata, ObjectRef, ResourceQuota
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Blocked, HiddenQuota, Injection, LimitedResources, Subject, Verdict
+from kubectl_kres.reports.common.record import Sentence, joined
 from kubectl_kres.reports.common.remedy import Admits, CreateObject, RaiseQuota, Remedy
-from kubectl_kres.reports.remedies.words import compose_remedy, untested_remedies
+from kubectl_kres.reports.remedies.compose import compose_remedy, untested_remedies
 from kubectl_kres.store.store import Store
-from kubectl_kres.wording import join_words
+
+
+class AskWebhook(Sentence, frozen=True):
+    """A webhook denies the pods."""
+
+    webhook: str
+
+
+class MendWebhook(Sentence, frozen=True):
+    """A webhook does not answer. ``service``, ``namespace``: where it is called; empty: not known."""
+
+    webhook: str
+    service: str = ""
+    namespace: str = ""
+
+
+class AwaitCount(Sentence, frozen=True):
+    """A quota has no status yet."""
+
+    quota: str
+
+
+class CorrectClaim(Sentence, frozen=True):
+    """The claim of a pod is refused, with the server's words."""
+
+    message: str
+
+
+class LookInto(Sentence, frozen=True):
+    """``what`` refuses the pods. ``no_policy``: neither a quota nor a LimitRange."""
+
+    what: str
+    no_policy: bool = False
+
+
+class FreeElsewhere(Sentence, frozen=True):
+    """What namespaces use of a quota that counts several, by namespace and resource."""
+
+    users: Mapping[str, Mapping[str, str]]
+
+
+class RaiseElsewhere(Sentence, frozen=True):
+    """A quota that is no ResourceQuota of ``namespace``."""
+
+    quota: HiddenQuota
+    namespace: str
+
+
+class Injected(Sentence, frozen=True):
+    """Something that is changed where it is added to the pods: by these webhooks, to these containers.
+
+    Without a webhook: none is seen that does it.
+    """
+
+    webhooks: tuple[str, ...]
+    containers: tuple[str, ...]
+
+
+class InjectLess(Injected, frozen=True):
+    """Let the pods have less of these resources."""
+
+    resources: tuple[str, ...]
+
+
+class StateInjected(Injected, frozen=True):
+    """State these values in the containers, or have a LimitRange fill them in."""
+
+    values: tuple[str, ...]
+
+
+class SecureInjected(Injected, frozen=True):
+    """Set the security context. ``fields``: those that may stand on the pod level, too."""
+
+    fields: tuple[str, ...]
+
+
+class BoundInjected(Injected, frozen=True):
+    """Keep a resource within a bound of a LimitRange of this type."""
+
+    resource: str
+    bound: str
+    amount: str
+    type: str
+
+
+class CorrectInjected(Injected, frozen=True):
+    """Correct the pod."""
 
 
 def unseen_fixes(store: Store, subject: Subject, analysis: Analysis, verdict: Verdict) -> tuple[Remedy, ...]:
@@ -33,38 +120,28 @@ def unseen_fixes(store: Store, subject: Subject, analysis: Analysis, verdict: Ve
         case HiddenQuota(cluster=True) as hidden:
             return tuple(_raised_cluster_quota(store, subject, verdict, hidden))
         case HiddenQuota() as hidden:
-            return untested_remedies((_ask_for_quota(hidden, subject.ref.namespace),))
+            return untested_remedies((RaiseElsewhere(hidden, subject.ref.namespace),))
     return untested_remedies((_by_refusal(refusal, blocked),))
 
 
-def _by_refusal(refusal: sentences.PodRefusal, blocked: Blocked) -> str:
+def _by_refusal(refusal: sentences.PodRefusal, blocked: Blocked) -> Sentence:
     match refusal:
         case sentences.WebhookDenied(webhook=name):
-            return f"do what webhook {name} asks for, or ask who keeps it"
+            return AskWebhook(name)
         case sentences.WebhookUnreachable(webhook=name):
-            return f"make webhook {name} answer again: {_behind_webhook(blocked.message)}"
+            called = _CALLED.search(blocked.message)
+            return MendWebhook(name, *(called.groups() if called is not None else ()))
         case sentences.QuotaNotReady(quota=name):
-            return (
-                f"wait until quota {name} is counted: its status is empty; if that lasts, see whether the controller "
-                "manager counts quotas"
-            )
+            return AwaitCount(name)
         case sentences.ClaimRefused(text=text):
-            return f"correct the PersistentVolumeClaim of its pod: {text}"
+            return CorrectClaim(text)
         case sentences.UnknownRefusal() | sentences.InvalidObject():
-            other = "" if "quota" in blocked.message else ", neither a quota nor a LimitRange"
-            return f"look into what refuses its pods{other}: {blocked.message}"
-    return f"look into what refuses its pods: {blocked.by.rstrip(',')}"
+            return LookInto(blocked.message, no_policy="quota" not in blocked.message)
+    return LookInto(blocked.by.rstrip(","))
 
 
 #: Where a webhook is called, in the server's sentence.
 _CALLED = re.compile(r"https://([a-z0-9-]+)\.([a-z0-9-]+)\.svc[:./]")
-
-
-def _behind_webhook(message: str) -> str:
-    called = _CALLED.search(message)
-    if called is None:
-        return "its Service and pods"
-    return f"Service {called[1]} of namespace {called[2]}, and the pods behind it"
 
 
 def _raised_cluster_quota(store: Store, subject: Subject, verdict: Verdict, hidden: HiddenQuota) -> Iterator[Remedy]:
@@ -72,13 +149,8 @@ def _raised_cluster_quota(store: Store, subject: Subject, verdict: Verdict, hidd
     count, ref = max(1, verdict.missing), ObjectRef("ClusterResourceQuota", hidden.quota)
     edits = tuple(_raises(ref, "spec.quota.hard", hidden.requested, count, hidden.used, hidden.limited))
     remedy = compose_remedy(store, subject, edits, Admits(count, count), 0)
-    users = join_words(
-        [
-            f"{namespace} ({', '.join(f'{name} {amount}' for name, amount in used.items())})"
-            for namespace, used in list(hidden.users.items())[:3]
-        ]
-    )
-    yield structs.replace(remedy, text=f"{remedy.text}, or free some in {users}" if users else remedy.text)
+    users = FreeElsewhere(hidden.users) if hidden.users else None
+    yield structs.replace(remedy, text=joined(remedy.text, users, between=", or "))
 
 
 def _raises(
@@ -94,24 +166,6 @@ def _raises(
         wanted = Quantity(parse(str(used.get(name, "0"))).nano + count * amount.nano, amount.format)
         if name in hard and wanted > parse(str(hard[name])):
             yield RaiseQuota(ref, f"{path}[{name}]", name, str(wanted), str(hard[name]))
-
-
-def _ask_for_quota(hidden: HiddenQuota, namespace: str) -> str:
-    """Return where a quota lives that is no ResourceQuota of the namespace, and what it lacks."""
-    where = (
-        f"quota {hidden.quota} is not in namespace {namespace}: on OpenShift it is a ClusterResourceQuota, which "
-        f"counts several projects (kubectl get clusterresourcequota {hidden.quota} -o yaml)"
-    )
-    lacking = [
-        f"{name} ({hidden.used.get(name, '0')} of {amount} used, {hidden.requested.get(name, '')} asked)"
-        for name, amount in hidden.limited.items()
-    ]
-    if not lacking:
-        return f"{where}; state the values that it demands, or ask who keeps it"
-    return (
-        f"{where}; raise its {join_words(lacking)}, or free some of it where it is used; if it was deleted meanwhile, "
-        "the next try passes"
-    )
 
 
 def _new_quota(
@@ -170,28 +224,18 @@ def _more_room(
 
 def _in_injector(refusal: sentences.PodRefusal, injection: Injection, message: str) -> Iterator[Remedy]:
     """Yield what to change where something adds to the pod on its way."""
-    names = join_words([f"MutatingWebhookConfiguration {name}" for name in injection.webhooks])
-    added = "they are" if len(injection.containers) > 1 else "it is"
-    where = f"where {added} added, by {names} as far as seen" if names else f"where {added} added, mostly by a webhook"
-    containers = f"container{'s' * (len(injection.containers) > 1)} {join_words(injection.containers)}"
+    where = (injection.webhooks, injection.containers)
     match refusal:
         case sentences.QuotaExceeded() if injection.computed:
-            differ = [name for name, amount in injection.requested.items() if amount != injection.computed.get(name)]
-            yield Remedy(f"let the pod have less {join_words(differ)} {where}")
+            differ = (name for name, amount in injection.requested.items() if amount != injection.computed.get(name))
+            yield Remedy(InjectLess(*where, tuple(differ)))
         case sentences.MustSpecify(lacking=lacking) if injection.containers:
-            yield Remedy(
-                f"give {containers} {join_words(tuple(lacking))} {where}, or create a LimitRange whose defaults for "
-                f"containers fill {'it' if len(lacking) == 1 else 'them'} in"
-            )
+            yield Remedy(StateInjected(*where, tuple(lacking)))
         case sentences.PodSecurityViolated() if injection.containers:
-            fields = [field for field in ("seccompProfile", "runAsNonRoot") if field in message]
-            level = (
-                f"; {join_words(fields)} may also be set on the pod level of the template, which holds for containers "
-                "that do not set it themselves"
-            )
-            yield Remedy(f"set the securityContext of {containers} {where}{level if fields else ''}")
+            fields = tuple(field for field in ("seccompProfile", "runAsNonRoot") if field in message)
+            yield Remedy(SecureInjected(*where, fields))
         case sentences.OutOfBounds(bounds=bounds):
             bound = bounds[0]
-            yield Remedy(f"keep {bound.resource} within {bound.bound} {bound.amount} per {bound.type} {where}")
+            yield Remedy(BoundInjected(*where, bound.resource, bound.bound, bound.amount, bound.type))
         case _:
-            yield Remedy(f"correct the pod {where}")
+            yield Remedy(CorrectInjected(*where))

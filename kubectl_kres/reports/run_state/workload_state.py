@@ -20,7 +20,7 @@ from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.run_state.containers import troubles
 from kubectl_kres.reports.run_state.grace import is_new, rank, worst_state
-from kubectl_kres.reports.run_state.next_steps import with_next_step
+from kubectl_kres.reports.run_state.next_steps import AskSuspender, MatchNode, with_next_step
 from kubectl_kres.reports.run_state.scheduling import kueue_queue
 
 
@@ -43,7 +43,7 @@ _NOWHERE = RunState(
     "off",
     "NoNode",
     detail="no node is one that its nodeSelector, affinity and tolerations let in",
-    next="if it is to run: label a node so that it matches, or change nodeSelector, affinity or tolerations",
+    next=MatchNode(),
 )
 
 
@@ -76,10 +76,8 @@ def _suspended_state(kind: str, workload: Workload) -> RunState:
         return RunState("waits", "Queue", since, by="Kueue", detail=detail)
     if owner[0] and kind == "Job":
         ref = ObjectRef(*owner, workload.metadata.namespace)
-        step = (
-            f"it is {owner[0]} {owner[1]} that suspends it: kubectl get {owner[0].lower()} {owner[1]} -o yaml shows why"
-        )
-        return RunState("off", "Suspended", since, object=ref, by=str(ref), detail=f"suspended{of_owner}", next=step)
+        detail, step = f"suspended{of_owner}", AskSuspender(*owner)
+        return RunState("off", "Suspended", since, object=ref, by=str(ref), detail=detail, next=step)
     return _off_state(workload, "Suspended", "spec.suspend", "suspended")
 
 

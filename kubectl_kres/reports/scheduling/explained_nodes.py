@@ -25,8 +25,8 @@ from kubectl_kres.reports.common.explanation import ContainerValues, Subject
 from kubectl_kres.reports.common.last_editor import ManifestEdit, apply_edits
 from kubectl_kres.reports.common.nodes import NodeRemedy, NodeReport
 from kubectl_kres.reports.common.owners import controller
+from kubectl_kres.reports.remedies.compose import edit_file
 from kubectl_kres.reports.remedies.keepers import named_manager_sentence
-from kubectl_kres.reports.remedies.words import edit_file
 from kubectl_kres.reports.scheduling.lowered_requests import LoweredValue, sides_of
 from kubectl_kres.reports.scheduling.new_pods import report_new_pods
 from kubectl_kres.reports.scheduling.obstacles import RemedyTarget

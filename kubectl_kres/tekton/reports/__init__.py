@@ -17,6 +17,7 @@ from kubectl_kres.reports.common import system
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, RunState, Subject
 from kubectl_kres.reports.common.owners import controller
+from kubectl_kres.reports.common.record import Wording
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.system_parts import SystemPart
 from kubectl_kres.store.store import ReadRequest, Store
@@ -87,7 +88,7 @@ def _refuse_several(subject: Subject) -> None:
 
 def _sentences(
     analysis: Analysis, names: Mapping[str, str], sentences: Mapping[str, system.Sentences]
-) -> tuple[str, ...]:
+) -> tuple[Wording, ...]:
     from kubectl_kres.tekton.reports.remedy import sentences_of_run
 
     return sentences_of_run(analysis, names, sentences)

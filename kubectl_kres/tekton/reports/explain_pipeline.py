@@ -30,14 +30,15 @@ from kubectl_kres.reports.common.explanation import (
     not_computed,
     waits_or_fails,
 )
+from kubectl_kres.reports.common.record import Wording, joined
 from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Remedy, SetConfig
 from kubectl_kres.reports.common.system import Turn, assumed_of_object, turn_of
 from kubectl_kres.reports.common.system_parts import hold, part_of
 from kubectl_kres.reports.explain.explain import build_explanation, explain
 from kubectl_kres.reports.pod.verdict import outcome_word, verdict_of, with_outcome
 from kubectl_kres.reports.remedies.commands import commands
+from kubectl_kres.reports.remedies.compose import untested_remedies
 from kubectl_kres.reports.remedies.pod_remedy import remedies
-from kubectl_kres.reports.remedies.words import untested_remedies
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.needs import pipeline_needs
@@ -48,7 +49,7 @@ from kubectl_kres.tekton.reports.remedies.admitted_remedies import release_remed
 from kubectl_kres.tekton.reports.remedies.assistants import assistant_remedies, assistant_verdict, without_pod
 from kubectl_kres.tekton.reports.remedies.claim_remedies import claim_remedies
 from kubectl_kres.tekton.reports.remedies.run_trials import entries_yaml
-from kubectl_kres.tekton.reports.remedy import TEKTON_REMEDIES, with_operator_location
+from kubectl_kres.tekton.reports.remedy import TEKTON_REMEDIES, names_new_run, with_operator_location
 from kubectl_kres.tekton.reports.run_facts import (
     SETTLING,
     condition_of,
@@ -124,20 +125,23 @@ def task_remedies(refused: Sequence[tuple[str, Explanation]]) -> tuple[Remedy, .
     """
     if len(refused) == 1:
         name, explanation = refused[0]
-        return tuple(structs.replace(remedy, text=f"task {name}: {remedy.text}") for remedy in explanation.fixes)
+        return tuple(
+            structs.replace(remedy, text=joined(f"task {name}", remedy.text, between=": "))
+            for remedy in explanation.fixes
+        )
     first = [(name, explanation.fixes[0]) for name, explanation in refused if explanation.fixes]
     if not first:
         return ()
-    names: dict[str, list[str]] = {}
+    names: dict[Wording, list[str]] = {}
     for name, remedy in first:
         names.setdefault(remedy.text, []).append(name)
     texts = [
-        f"{'task' if len(task_names) == 1 else 'tasks'} {join_words(task_names)}: {text}"
+        joined(f"{'task' if len(task_names) == 1 else 'tasks'} {join_words(task_names)}", text, between=": ")
         for text, task_names in names.items()
     ]
     edits = _merge_edits([edit for _, remedy in first for edit in remedy.edits])
     whys = dict.fromkeys(remedy.no_command_reason for _, remedy in first if remedy.no_command_reason)
-    return (Remedy("; ".join(texts), edits, no_command_reason="; ".join(whys)),)
+    return (Remedy(joined(*texts), edits, no_command_reason="; ".join(whys)),)
 
 
 def _merge_edits(edits: Sequence[Edit]) -> tuple[Edit, ...]:
@@ -368,7 +372,7 @@ def explain_pipeline(store: Store, subject: Subject, options: EvaluationOptions)
     failure = _failure(run)
     if failure is not None and not remedy:
         reason = f" ({failure.reason})" if failure.reason else ""
-        remedy = _remedies_of_failed(tasks, f"{_ANEW}: this one has failed{reason} and nothing revives it")
+        remedy = _remedies_of_failed(tasks, f"start a new run: this one has failed{reason} and nothing revives it")
     time = parse_api_time(options.now)
     left = time_left(run, time, world.config.timeout_minutes) if time is not None and not has_ended(run) else None
     gaps = dict.fromkeys(
@@ -435,7 +439,10 @@ def _state_of_run(
         fixes = explain(store, Subject(ref, BY_KIND["TaskRun"]), options).fixes
         fix = fixes[0].text if fixes else state.next
         page = f"kubectl kres explain taskrun/{quote(child.name)} -n {quote(space)}"
-        return structs.replace(state, next=f"task {child.pipeline_task_name}: {fix} (all of it: {page})")
+        return structs.replace(
+            state,
+            next=joined(f"task {child.pipeline_task_name}: ", fix, f" (all of it: {page})", between=""),
+        )
     return state
 
 
@@ -504,7 +511,7 @@ def _join_remedies(first: Remedy, second: Remedy) -> Remedy:
         return first
     more = [command for command in second.commands if command not in first.commands]
     reason = "; ".join(dict.fromkeys(filter(None, (first.no_command_reason, second.no_command_reason))))
-    return Remedy(f"{first.text}; {second.text}", (*first.edits, *second.edits), (*first.commands, *more), reason)
+    return Remedy(joined(first.text, second.text), (*first.edits, *second.edits), (*first.commands, *more), reason)
 
 
 def _set_problem_text(refusal: ClaimRefusal) -> Refusal | None:
@@ -541,13 +548,10 @@ def _remedies_of_failed(tasks: Sequence[PlannedTask], anew: str) -> tuple[Remedy
         (task.name, task.explanation) for task in tasks if task.state == "failed" and task.explanation is not None
     ]
     remedies = task_remedies([(name, explanation) for name, explanation in failed if _fails_again(explanation)])
-    texts = (remedy.text if _ANEW in remedy.text else f"{remedy.text}; {anew}" for remedy in remedies)
+    texts = (remedy.text if names_new_run(remedy.text) else joined(remedy.text, anew) for remedy in remedies)
     return tuple(
         structs.replace(remedy, text=text) for remedy, text in zip(remedies, texts, strict=True)
     ) or untested_remedies((anew,))
-
-
-_ANEW = "start a new run"
 
 
 def _fails_again(explanation: Explanation) -> bool:

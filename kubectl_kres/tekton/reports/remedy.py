@@ -6,15 +6,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 
+from msgspec import structs
+
 from kubectl_kres.admission.base.draft import Slot
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.record import Clauses, Wording, joined
 from kubectl_kres.reports.common.system_parts import part_of
 from kubectl_kres.reports.remedies.context import FieldNames, RemedyContext, RemedyTexts
 from kubectl_kres.reports.remedies.pod_remedy import remedies, request_over_limit, usual_remedies
 from kubectl_kres.reports.remedies.typos import suggest_quantity
-from kubectl_kres.reports.remedies.words import for_new_run
 from kubectl_kres.tekton.reports.part import TektonPart
 
 _PAIR = re.compile(r"invalid request resource value: (\S+) must be less or equal to limit (\S+)")
@@ -96,7 +98,7 @@ def _workspace_remedies(case: RemedyContext) -> Iterator[str]:
         yield f"bind workspace {name} in spec.workspaces of the run, or make it optional in the Task"
 
 
-def _share_over_limit(case: RemedyContext) -> Iterator[str]:
+def _share_over_limit(case: RemedyContext) -> Iterator[Wording]:
     """Yield the remedies of a LimitRange's share, which a step without a request gets whatever limit it has."""
     entry, name = case.last_set("requests"), case.finding.resource
     if entry is None or entry.rule != "tekton/limitrange-share" or entry.source is None:
@@ -143,7 +145,7 @@ TEKTON_REMEDIES: Mapping[str, RemedyTexts] = {
 }
 
 
-def _division_remedies(case: RemedyContext) -> Iterator[str]:
+def _division_remedies(case: RemedyContext) -> Iterator[Wording]:
     """Yield the remedies of whole pieces, as GPUs, that were divided by the steps; of other values the usual."""
     paths = (f"{case.finding.path}[{case.finding.resource}]", case.finding.path)
     sets = [entry for entry in case.journal if isinstance(entry, Set) and entry.path in paths]
@@ -167,7 +169,7 @@ WHOLE: Mapping[str, RemedyTexts] = dict.fromkeys(
 
 def sentences_of_run(
     analysis: Analysis, names: Mapping[str, str], sentences: Mapping[str, RemedyTexts]
-) -> tuple[str, ...]:
+) -> tuple[Wording, ...]:
     """Return what mends each refusal of the pod of a run, in the names of its Task. ``sentences``: others, by rule."""
     part = part_of(analysis.parts, TektonPart)
     assert part is not None
@@ -195,8 +197,28 @@ def _title(slot: Slot, additions: Sequence[str]) -> str:
     return f"{kind} {name}" if kind in {"step", "sidecar"} and name else slot.title
 
 
-def with_operator_location(text: str) -> str:
+#: What comes after a fix where only a new run gets the change.
+_NEW_RUN = "start a new run"
+
+
+def for_new_run(text: Wording, *, again: bool = True) -> Wording:
+    """Return what a fix says; ``again``: with the new run that comes after it."""
+    return joined(text, f"then {_NEW_RUN}", between=", ") if again else text
+
+
+def names_new_run(text: Wording) -> bool:
+    """Return whether a fix says already that a new run is to be started."""
+    if isinstance(text, Clauses):
+        return any(names_new_run(part) for part in text.parts)
+    return isinstance(text, str) and _NEW_RUN in text
+
+
+def with_operator_location(text: Wording) -> Wording:
     """Return a sentence about a feature flag with the place where the Tekton Operator keeps it."""
+    if isinstance(text, Clauses):
+        return structs.replace(text, parts=tuple(with_operator_location(part) for part in text.parts))
+    if not isinstance(text, str):
+        return text
     return text.replace(
         "in ConfigMap feature-flags",
         "in TektonConfig config at spec.pipeline (the Tekton Operator keeps ConfigMap feature-flags)",
@@ -213,7 +235,7 @@ _BEFORE_A_NEW_RUN: Mapping[str, str] = {
 }
 
 
-def _sentences_for_run(texts: Sequence[str], part: TektonPart) -> tuple[str, ...]:
+def _sentences_for_run(texts: Sequence[Wording], part: TektonPart) -> tuple[Wording, ...]:
     """Return sentences that remedy a refusal, as the run needs them: one that has ended has to be made anew."""
     texts = [with_operator_location(text) if part.by_operator else text for text in texts]
     if part.failed and not texts:
@@ -222,4 +244,4 @@ def _sentences_for_run(texts: Sequence[str], part: TektonPart) -> tuple[str, ...
         return (f"{before}start a new run: this one has failed{named} and nothing revives it",)
     if not part.has_ended or not texts:
         return tuple(texts)
-    return *texts[:-1], for_new_run(texts[-1], again=True)
+    return *texts[:-1], for_new_run(texts[-1])

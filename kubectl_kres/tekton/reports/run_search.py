@@ -27,7 +27,6 @@ from kubectl_kres.reports.remedies.pods import OF_VALUES, TRIED, findings_of
 from kubectl_kres.reports.remedies.resource_values import solve
 from kubectl_kres.reports.remedies.room import LEAST, measured_resource, starves
 from kubectl_kres.reports.remedies.shape import Direction, scale_down, units
-from kubectl_kres.reports.remedies.words import for_new_run
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.reports.part import TektonPart
 from kubectl_kres.tekton.reports.remedies.admitted_remedies import admitted_remedies
@@ -36,6 +35,7 @@ from kubectl_kres.tekton.reports.remedies.container_defaults import entry_states
 from kubectl_kres.tekton.reports.remedies.run_trials import RangeDefault, RunSearch, RunTrial, findings_in, values_in
 from kubectl_kres.tekton.reports.remedies.run_values import RunCase, RunField
 from kubectl_kres.tekton.reports.remedies.security_remedies import security_remedies
+from kubectl_kres.tekton.reports.remedy import for_new_run
 from kubectl_kres.tekton.reports.run_objects import existing_claims
 from kubectl_kres.tekton.rules.base.variables import variables_of
 from kubectl_kres.tekton.rules.controller.taskrun import RULE as SECURITY

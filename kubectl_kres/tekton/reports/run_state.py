@@ -10,10 +10,11 @@ from kubectl_kres.model.objects import Condition
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.explanation import Reason, RunState
 from kubectl_kres.reports.common.owners import controller
+from kubectl_kres.reports.common.record import joined
 from kubectl_kres.reports.explain.object_state import state_of_pod
 from kubectl_kres.reports.run_state.containers import missing_object, troubles
 from kubectl_kres.reports.run_state.grace import is_new, worst_state
-from kubectl_kres.reports.run_state.next_steps import with_next_step
+from kubectl_kres.reports.run_state.next_steps import SeeFix, with_next_step
 from kubectl_kres.reports.run_state.scheduling import kueue_queue, named_object
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
@@ -48,7 +49,7 @@ def _run_state(store: Store, run: TaskRun | PipelineRun, now: str) -> RunState:
             return RunState("starting", since=created_at)
         return RunState("waits", "NotCreated", created_at, detail="Tekton's controller has not looked at it")
     if waits_for_quota(run):
-        return RunState("waits", "Quota", since, message=condition.message, next="see its fix: kubectl kres explain")
+        return RunState("waits", "Quota", since, message=condition.message, next=SeeFix())
     if isinstance(run, PipelineRun):
         return _state_of_tasks(store, run, now)
     return _state_of_pod(store, run, condition, since, now)
@@ -72,8 +73,8 @@ def _state_of_pod(store: Store, run: TaskRun, condition: Condition, since: str, 
     if pod is not None:
         state = state_of_pod(store, pod, now)
         if state.reason == "CrashLoop" and state.ended and _has_running_step(pod):
-            detail = f"{state.detail}; the other steps wait for it until the run's timeout"
-            step = f"{state.next}; then start a new run: this one does not go on" if state.memory_limit else ""
+            detail = joined(state.detail, "the other steps wait for it until the run's timeout")
+            step = joined(state.next, "then start a new run: this one does not go on") if state.memory_limit else ""
             return structs.replace(state, detail=detail, next=step)
         return RunState("runs") if state.state == "ended" else state
     message, reason = condition.message, condition.reason

@@ -23,6 +23,9 @@ NO_TEKTON = "Tekton is not installed, or too old for tekton.dev/v1"
 class TektonText(RenderSystem):
     """Runs, their conditions, and the LimitRange that Tekton makes of all."""
 
+    sentences: Mapping[str, str] = {
+        "kubectl_kres.tekton.reports.remedies.claim_remedies": "kubectl_kres.tekton.text.fixes",
+    }
     absent: Mapping[str, str] = dict.fromkeys(("TaskRun", "PipelineRun"), NO_TEKTON)
 
     def start_lines(self, explanation: Explanation, width: int) -> Iterator[Line]:

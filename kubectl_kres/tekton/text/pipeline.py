@@ -23,6 +23,7 @@ from kubectl_kres.render.text.line import (
     wrap_text,
 )
 from kubectl_kres.render.text.remarks import remarks
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.unread import unseen_texts
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
@@ -70,7 +71,7 @@ def row_of(run: PipelineExplanation, now: str = "") -> Row:
     tone: Tone = "" if run.ended else verdict_word(run.verdict)[1]
     text = f"{len(run.tasks)} task{'s' * (len(run.tasks) != 1)}"
     texts = run.verdict.allowed is not True or (run.ended and bool(run.fixes))
-    rest = run.fixes[0].text if texts and run.fixes else _format_shortage(run).removeprefix(", ")
+    rest = sentence_text(run.fixes[0].text) if texts and run.fixes else _format_shortage(run).removeprefix(", ")
     state = run.run_state
     held_up = state_sentence(state, now) if state is not None and waits_or_fails(state) else ""
     if run.held_by and not held_up:
@@ -185,7 +186,7 @@ def _state(run: PipelineExplanation, width: int, now: str = "") -> Iterator[Line
         return
     yield from tone_lines("bad", wrap_text(f"{state.state}: {state_sentence(state, now)}", width, rest="  "))
     if state.next and not run.fixes:
-        yield from labelled_lines("next", state.next, width)
+        yield from labelled_lines("next", sentence_text(state.next), width)
 
 
 def _state_words(run: PipelineExplanation) -> tuple[Tone, str, str]:

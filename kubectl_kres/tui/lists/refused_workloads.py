@@ -9,6 +9,7 @@ from kubectl_kres.render.overview import refusal_causes, short_ref
 from kubectl_kres.render.quota.fit import pods_of_jobs, refusal_detail
 from kubectl_kres.render.quota.quota_blocks import quota_lines
 from kubectl_kres.render.text.line import Line, Tone
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.system import kinds_of
 from kubectl_kres.reports.overview import list_refusals
@@ -73,7 +74,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
             briefer=_causes,
             leads=True,
         ),
-        Column("remedy", "FIX", lambda row: row.fixes[0].text if row.fixes else "", wide=True, most=60),
+        Column("remedy", "FIX", lambda row: sentence_text(row.fixes[0].text) if row.fixes else "", wide=True, most=60),
     )
 
 

@@ -12,6 +12,7 @@ from kubectl_kres.model.workload_kinds import POD_MAKERS
 from kubectl_kres.render.overview import refusal_causes, short_ref
 from kubectl_kres.render.quota.fit import refusal_detail
 from kubectl_kres.render.text.line import Line, Tone, age_text, labelled_lines
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.render.verdict.run_state import reason_text, scheduled_text, short, state_sentence
 from kubectl_kres.reports.common.explanation import NEGATIVE, RunState
@@ -140,7 +141,7 @@ def _detail(session: Session, row: WorkloadRow, width: int) -> Iterator[Line]:
     if sentence := state_sentence(row.state, session.setting.now()):
         yield from labelled_lines("because", sentence, width)
     if row.state.next:
-        yield from labelled_lines("fix", row.state.next, width)
+        yield from labelled_lines("fix", sentence_text(row.state.next), width)
 
 
 def filter_of_kind(kind: str) -> str:

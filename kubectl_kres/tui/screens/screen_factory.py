@@ -18,6 +18,7 @@ from kubectl_kres.render.pictures.holders import holders_lines, quota_rooms
 from kubectl_kres.render.pod.verdict import head_lines
 from kubectl_kres.render.quota.quota_blocks import quota_lines
 from kubectl_kres.render.text.line import Line, tone_lines, wrap_text
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.remedy import RaiseQuota
 from kubectl_kres.reports.common.system import is_shown
 from kubectl_kres.reports.explain.explain import explain
@@ -128,11 +129,11 @@ class WhatIfPane(Pane):
                     text = (
                         f"smallest that lets all of {refusal.subject} in: {edit.to}"
                         if alone
-                        else f"{refusal.subject} needs more than {name}: {remedy.text}"
+                        else f"{refusal.subject} needs more than {name}: {sentence_text(remedy.text)}"
                     )
                     yield from tone_lines("", wrap_text(text, width, rest="  "))
                     if remedy.remaining_refusal:
-                        rest = f"then still refused: {remedy.remaining_refusal}"
+                        rest = f"then still refused: {sentence_text(remedy.remaining_refusal)}"
                         yield from tone_lines("warn", wrap_text(rest, width, first="  ", rest="  "))
                     break
 

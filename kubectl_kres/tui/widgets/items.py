@@ -49,8 +49,9 @@ class OutlineItem(Struct, frozen=True):
 
 def remedy_item(number: int, remedy: Remedy) -> OutlineItem:
     """Return the line of a remedy; the first one is 0, all others stand in place of it."""
+    label = "or" if number else "fix"
     return OutlineItem(
-        (), f"{'or' if number else 'fix'} {remedy.text}", about=lambda width: remedy_lines((remedy,), width),
+        (), f"{label} {sentence_text(remedy.text)}", about=lambda width: remedy_lines((remedy,), width),
         name="command", text="\n".join(remedy.commands), remedy=True,
     )  # fmt: skip
 

@@ -18,9 +18,9 @@ from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.remedy import Admits, Edit, RaiseQuota, Remedy, SetField
 from kubectl_kres.reports.common.system import RequestCap
 from kubectl_kres.reports.remedies.commands import patch_command
+from kubectl_kres.reports.remedies.compose import compose_remedy, edit_file
 from kubectl_kres.reports.remedies.engine import RemedySearch, State, changed_policies
 from kubectl_kres.reports.remedies.keepers import named_manager_sentence, with_permanence
-from kubectl_kres.reports.remedies.words import compose_remedy, edit_file
 from kubectl_kres.store.store import Store
 from kubectl_kres.vpa.model import KIND, WEBHOOK, VerticalPodAutoscaler, VpaResourcePolicy
 from kubectl_kres.vpa.registration import is_registered

@@ -13,9 +13,10 @@ from kubectl_kres.capsule.reports.common.part import PoolTrail, TrailClaim
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.unblock.actions import resize_claim
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.reports.common.record import Wording
 from kubectl_kres.reports.common.remedy import CreateObject, Edit, EditClaim
 from kubectl_kres.reports.common.system import MoreRoom
-from kubectl_kres.reports.remedies.context import RemedyContext, RemedyTexts, lower_request_clause, quota_excess
+from kubectl_kres.reports.remedies.context import RemedyContext, RemedyTexts, quota_excess, room_left
 from kubectl_kres.reports.remedies.pod_remedy import exceeded_remedies as usual
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.wording import join_some
@@ -87,7 +88,7 @@ def claim_remedies(store: Store, namespace: str, managed: Mapping[str, str]) -> 
     """
     context = PoolIndex(store)
 
-    def word_remedy(case: RemedyContext) -> Iterator[str]:
+    def word_remedy(case: RemedyContext) -> Iterator[Wording]:
         finding = case.finding
         pool = managed.get(finding.source.name if finding.source is not None else "")
         result = quota_excess(finding)
@@ -98,7 +99,9 @@ def claim_remedies(store: Store, namespace: str, managed: Mapping[str, str]) -> 
         refusing_pool = _build_trail(context, namespace, "", pool, {name: lack})
         freed = f", or free {lack} of it in the namespace" if result.used >= result.shortage else ""
         claim = _format_claim_remedy(refusing_pool, name, lack)
-        yield f"{claim}{freed}{lower_request_clause(name, result)} ({_format_pool_reason(refusing_pool)})"
+        left = room_left(name, result)
+        less = f", or ask for at most {left} in total" if left else ""
+        yield f"{claim}{freed}{less} ({_format_pool_reason(refusing_pool)})"
 
     return {"quota/exceeded": word_remedy}
 

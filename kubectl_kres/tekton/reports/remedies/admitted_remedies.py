@@ -10,7 +10,6 @@ from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.remedy import Remedy, SetBound
 from kubectl_kres.reports.remedies.commands import patch_command
 from kubectl_kres.reports.remedies.engine import State
-from kubectl_kres.reports.remedies.words import for_new_run
 from kubectl_kres.reports.run_state.scheduling import kueue_queue
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
@@ -18,6 +17,7 @@ from kubectl_kres.tekton.reports.part import KilledContainer, TektonPart
 from kubectl_kres.tekton.reports.remedies.container_defaults import entry_states
 from kubectl_kres.tekton.reports.remedies.run_trials import ConfigEntry, RunSearch
 from kubectl_kres.tekton.reports.remedies.run_values import RunCase
+from kubectl_kres.tekton.reports.remedy import for_new_run
 
 #: What Tekton 1.13.0 requests, without its limit of cpu.
 _REQUESTS = (("requests", "cpu", "10m"), ("requests", "memory", "32Mi"))

@@ -10,6 +10,7 @@ from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.quota.quota_admission import Key, charges, required_hard, sum_price, with_price
 from kubectl_kres.admission.request.new_pod import quota_request
 from kubectl_kres.reports.common.explanation import Subject, Verdict
+from kubectl_kres.reports.common.record import joined
 from kubectl_kres.reports.common.remedy import Edit, Remedy
 from kubectl_kres.reports.pod.verdict import verdict_of
 from kubectl_kres.reports.remedies.engine import RemedySearch, State, changed_policies, with_moved_bound
@@ -103,7 +104,11 @@ class _AssistantSearch(RemedySearch[Sequence[Assistant]]):
     def compose(self, state: State, edits: Sequence[Edit]) -> Remedy:
         """Return the remedy, with what it is to make no assistant."""
         remedy = super().compose(state, edits)
-        text = f"{remedy.text}, for all runs: no assistant is made then, and tasks may run on different nodes"
+        text = joined(
+            remedy.text,
+            "for all runs: no assistant is made then, and tasks may run on different nodes",
+            between=", ",
+        )
         return structs.replace(remedy, text=text) if _COSCHEDULE in state else remedy
 
     def _correct(self, state: State, trial: Sequence[Assistant]) -> State | None:

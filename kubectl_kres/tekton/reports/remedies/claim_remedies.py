@@ -16,6 +16,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.reports.common.record import Sentence
 from kubectl_kres.reports.common.remedy import DeleteObject, EditClaim, Remedy
 from kubectl_kres.reports.remedies.engine import (
     RemedySearch,
@@ -25,7 +26,6 @@ from kubectl_kres.reports.remedies.engine import (
     with_storage,
 )
 from kubectl_kres.reports.remedies.room import build_quota_raises
-from kubectl_kres.reports.remedies.words import BECAUSE
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import PipelineRun, TaskRun
 from kubectl_kres.tekton.rules.controller.workspace_claims import ClaimAnswer, WorkspaceClaim, find_refused_claims
@@ -50,7 +50,11 @@ def claim_remedies(
     remedies = tuple(search.remedies()) if refused else ()
     if search.ended_runs or not any(finding.rule == "quota/exceeded" for finding in findings):
         return remedies
-    return (*remedies, Remedy(f"delete runs that have ended, or their claims: {BECAUSE}"))
+    return (*remedies, Remedy(DeleteEndedRuns()))
+
+
+class DeleteEndedRuns(Sentence, frozen=True):
+    """Runs that have ended still hold claims, which go with them."""
 
 
 class _ClaimSearch(RemedySearch[Sequence[ClaimAnswer]]):

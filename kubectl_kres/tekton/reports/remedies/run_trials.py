@@ -20,10 +20,10 @@ from kubectl_kres.reports.common.remedy import CreateObject, Edit, RaiseQuota, R
 from kubectl_kres.reports.remedies.engine import RemedySearch, State, changed_policies
 from kubectl_kres.reports.remedies.pods import findings_of, lacks_only_room, largest_amounts
 from kubectl_kres.reports.remedies.room import build_quota_raises
-from kubectl_kres.reports.remedies.words import for_new_run
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.reports.config import config_map
 from kubectl_kres.tekton.reports.remedies.run_values import RunCase, RunField
+from kubectl_kres.tekton.reports.remedy import for_new_run
 from kubectl_kres.tekton.rules.base.config import KEY, Entries, kept_by_operator
 from kubectl_kres.tekton.rules.base.result import MissingReference
 from kubectl_kres.tekton.rules.controller.taskrun import build_run_namespace, task_run

@@ -14,6 +14,7 @@ from kubectl_kres.model.objects import Namespace
 from kubectl_kres.policies.rules.compliant_context import compliant_spec, context_changes
 from kubectl_kres.policies.rules.pod_security import parse_enforced_levels
 from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.reports.common.record import joined
 from kubectl_kres.reports.common.remedy import Edit, Remedy
 from kubectl_kres.reports.remedies.engine import RemedySearch, State
 from kubectl_kres.store.store import Store
@@ -79,7 +80,7 @@ class _SecuritySearch(RemedySearch[SecuredPod]):
         remedy = super().compose(state, edits)
         all_at_once = "stepTemplate.securityContext of the Task gives it to all steps at once" if texts else ""
         text, reason = (
-            "; ".join(filter(None, (remedy.text, *texts))),
+            joined(remedy.text, *texts),
             "; ".join(filter(None, (remedy.no_command_reason, all_at_once))),
         )
         return structs.replace(remedy, text=text, no_command_reason=reason)

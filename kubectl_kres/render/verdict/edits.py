@@ -1,37 +1,34 @@
-"""Remedies in words: the one module that puts edits into sentences, with commands, managers and owners."""
+"""The edits of a remedy in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
-from msgspec import structs
-
-from kubectl_kres.model.objects import Metadata, ObjectRef
-from kubectl_kres.provenance.journal import Source
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.explanation import ContainerValues, ResourceValue, Subject, Verdict
 from kubectl_kres.reports.common.remedy import (
-    Admits,
+    OLD_PODS_FIRST,
     CreateObject,
     DeleteObject,
     Edit,
     EditClaim,
+    MakeEdits,
     RaiseQuota,
-    Remedy,
+    RoomTaken,
     Scale,
     SetBound,
     SetConfig,
     SetValue,
+    SharedRoom,
 )
-from kubectl_kres.reports.common.system import MoreRoom, quota_keepers
-from kubectl_kres.reports.remedies.commands import commands, unchangeable, usage_command
-from kubectl_kres.reports.remedies.keepers import manager_sentence, named_owner
-from kubectl_kres.store.store import Store
 from kubectl_kres.wording import join_words
 
+OLD_FIRST_TEXT = "let old pods go before new ones come (maxSurge 0, maxUnavailable {number})"
 
-def sentence(edits: Sequence[Edit]) -> str:
+
+def edits_text(edits: Sequence[Edit]) -> str:
     """Return all edits in one line: quotas and LimitRanges first, then the values, container by container."""
     owners = [edit for edit in edits if isinstance(edit, (RaiseQuota, SetBound, CreateObject))]
     values = [edit for edit in edits if isinstance(edit, SetValue)]
@@ -53,14 +50,6 @@ def sentence(edits: Sequence[Edit]) -> str:
     return _merge_unknown_remarks(join_words(parts))
 
 
-#: What lets old pods of a rollout go before new ones come.
-OLD_PODS_FIRST: Mapping[str, str] = {
-    "spec.strategy.rollingUpdate.maxSurge": "0",
-    "spec.strategy.rollingUpdate.maxUnavailable": "1",
-}
-OLD_FIRST_TEXT = "let old pods go before new ones come (maxSurge 0, maxUnavailable {number})"
-
-
 def _merge_unknown_remarks(text: str) -> str:
     """Return the sentence with the remark on values that nobody knows behind the last of them."""
     more, remark, last = text.rpartition(_UNKNOWN)
@@ -79,13 +68,13 @@ def _deletion_texts(edits: Sequence[DeleteObject]) -> Iterable[str]:
             yield f"delete Job{'s' * (len(gone) > 1)} {names}, which {have} ended and {have} {what}"
         elif kind in _OF_TEKTON:
             have, names = "have" if len(gone) > 1 else "has", join_words([str(edit.object) for edit in gone])
-            yield f"delete {names}, which {have} ended and still {have} claims: {BECAUSE}"
+            yield f"delete {names}, which {have} ended and still {have} claims: {CLAIM_GOES}"
         else:
             yield f"delete {kind}{'s' * (len(gone) > 1)} {names}, which no pod is of (a rollback to it is lost)"
 
 
 #: What is lost with a run of Tekton.
-BECAUSE = "a claim lives as long as the run that it was made for, and its data goes with it"
+CLAIM_GOES = "a claim lives as long as the run that it was made for, and its data goes with it"
 
 
 def _raise_texts(edits: Sequence[RaiseQuota]) -> Iterable[str]:
@@ -247,20 +236,9 @@ _OF_TEKTON = frozenset({"Task", "TaskRun", "Pipeline", "PipelineRun"})
 _MOST_RIVALS = 3
 
 
-def shared_room_text(refs: Sequence[ObjectRef]) -> str:
-    """Return the part of a sentence that the room is also for pods that other workloads lack."""
-    return f" (includes room for the missing pods of {_format_refs(refs)})"
-
-
-def for_new_run(text: str, *, again: bool) -> str:
-    """Return the sentence of a fix; ``again``: with what comes after it where only a new run gets the change."""
-    return f"{text}, then start a new run" if again else text
-
-
-def contested_room_text(refs: Sequence[ObjectRef]) -> str:
-    """Return the sentence that other workloads may come first, with an unknown share of the room."""
-    were = "was" if len(refs) == 1 else "were"
-    return f"{_format_refs(refs)} {were} refused by a quota, too, and may take the room first"
+def _room_taken(room: RoomTaken) -> str:
+    were = "was" if len(room.workloads) == 1 else "were"
+    return f"{_format_refs(room.workloads)} {were} refused by a quota, too, and may take the room first"
 
 
 def _format_refs(refs: Sequence[ObjectRef]) -> str:
@@ -269,125 +247,8 @@ def _format_refs(refs: Sequence[ObjectRef]) -> str:
     return join_words(names if more <= 0 else [*names[:_MOST_RIVALS], f"{more} more"])
 
 
-def untested_remedies(texts: Sequence[str]) -> tuple[Remedy, ...]:
-    """Return sentences that are all needed as one remedy that was not tried; none for no sentences."""
-    return (Remedy("; ".join(texts)),) if texts else ()
-
-
-def after_sentences(remedies: Sequence[Remedy], texts: Sequence[str]) -> tuple[Remedy, ...]:
-    """Return the remedies, each behind the sentences on what no edit mends; as they are where there is no sentence."""
-    hand = "; ".join(texts)
-    if not hand:
-        return tuple(remedies)
-    return tuple(structs.replace(remedy, text=f"{hand}; then {remedy.text}", by_hand=hand) for remedy in remedies)
-
-
-def compose_remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admits, now: int) -> Remedy:
-    """Return the remedy of edits that were tried. ``now``: how many pods come without them.
-
-    Where a system keeps a quota that is too small, its source is raised instead of its hard.
-    """
-    space = subject.ref.namespace
-    rooms = (keeper.replace_raises(store, subject.ref, tuple(edits)) for keeper in quota_keepers())
-    room = next((room for room in rooms if room is not None), MoreRoom(tuple(edits)))
-    remedy = _remedy(store, subject, room.edits, admits)
-    if not room.quota:
-        return remedy
-    kept = dict(_find_edit_owners(store, [edit for edit in room.edits if isinstance(edit, EditClaim)]))
-    return structs.replace(
-        remedy,
-        commands=(*(() if kept else room.commands), *remedy.commands),
-        no_command_reason="; ".join(filter(None, (room.reason, remedy.no_command_reason))),
-        admits=Admits(now, admits.wanted) if room.waits else remedy.admits,
-        remaining_refusal="; ".join(room.waits),
-        proven=room.known,
-        owners=usage_command(store.origin, ObjectRef("ResourceQuota", room.quota, space)),
-    )
-
-
-def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admits) -> Remedy:
-    managed, origin = dict(_find_edit_owners(store, edits)), store.origin
-    written = subject.written_subject
-    filed = [edit for edit in edits if written.raw is not None and edit.object == written.ref]
-    made = [edit for edit in edits if edit not in filed]
-    fixed = {ref: names_by_value for ref, names_by_value in unchangeable(made).items() if ref not in managed}
-    changed_in = {**managed, written.ref: edit_file(written.file)} if filed else managed
-    stored = [edit for edit in filed if _exists(store, edit)]
-    reasons = [*_owners(changed_in, edits), *dict.fromkeys((*unchangeable(stored).values(), *fixed.values()))]
-    raising = [edit for edit in edits if isinstance(edit, RaiseQuota)]
-    return Remedy(
-        sentence(edits),
-        tuple(edits),
-        commands(origin, made, {**managed, **fixed}),
-        "; ".join(reasons),
-        admits,
-        proven=True,
-        owners=usage_command(origin, raising[0].object) if raising and raising[0].object not in store.files else "",
-    )
-
-
-def edit_file(name: str) -> str:
-    """Return where an object of a file is changed."""
-    return f"edit {name or 'the file'}"
-
-
-def _exists(store: Store, edit: Edit) -> bool:
-    """Return whether the object of a file is there already, so that what it is made of cannot be changed."""
-    ref = edit.object
-    return store.read(ref.kind, ref.name, ref.namespace) is not None
-
-
-def _owners(kept: Mapping[ObjectRef, str], edits: Sequence[Edit]) -> Iterator[str]:
-    """Return who owns which of the objects; why one cannot be changed, with its name where that is not so of all."""
-    whole = len(set(kept.values())) == 1 and all(edit.object in kept for edit in edits)
-    for owner in dict.fromkeys(kept.values()):
-        names = join_words([str(ref) for ref in kept if kept[ref] == owner])
-        named = named_owner(owner, names)
-        yield named if whole or named != owner else f"{names}: {owner}"
-
-
-def _find_edit_owners(store: Store, edits: Sequence[Edit]) -> Iterator[tuple[ObjectRef, str]]:
-    # What a controller made, and no longer serves, it does not make again.
-    for ref in dict.fromkeys(edit.object for edit in edits if not isinstance(edit, DeleteObject)):
-        # A ConfigMap of a file is a copy of the cluster's.
-        if ref in store.files and ref.kind != "ConfigMap":
-            yield ref, edit_file(store.files[ref])
-            continue
-        result = store.get(ref.kind, ref.name, ref.namespace)
-        metadata = getattr(result, "metadata", None)
-        if isinstance(metadata, Metadata) and (kept_by := manager_sentence(store, metadata)):
-            yield ref, kept_by
-
-
-_BROKEN = {"limitrange/ratio": "maxLimitRequestRatio", "limitrange/max": "max", "limitrange/min": "min"}
-
-
-_BY_SERVER = ("limitrange/", "defaulting/")
-
-
-def own_defaults(verdict: Verdict, containers: Sequence[ContainerValues]) -> str:
-    """Return the sentence that a LimitRange refuses its own defaults, so that no pod without values is admitted."""
-    for finding in verdict.findings:
-        source = finding.source
-        if source is None or source.kind != "LimitRange" or not finding.rule.startswith("limitrange/"):
-            continue
-        values = [
-            value
-            for container in containers
-            if container.path == str(finding.field_path.holder)
-            for value in container.values
-            if value.resource == finding.resource and value.value
-        ]
-        # A system may have divided what the LimitRange gives: the bounds of that are sound.
-        unchanged = all(value.rule.startswith(_BY_SERVER) for value in values)
-        if values and unchanged and all(value.written is None and _is_from(value, source) for value in values):
-            what = _BROKEN.get(finding.rule, "bounds")
-            return (
-                f"correct LimitRange {source.name}: its default {finding.resource} breaks its own {what}, so every pod "
-                f"that states no {finding.resource} is refused"
-            )
-    return ""
-
-
-def _is_from(value: ResourceValue, source: Source) -> bool:
-    return value.source is not None and value.source.ref == source.ref
+WORDS: Mapping[type, Callable[[Any], str]] = {
+    MakeEdits: lambda make: f"{edits_text(make.edits)}{', as much as is used' * make.as_used}",
+    RoomTaken: _room_taken,
+    SharedRoom: lambda room: f"(includes room for the missing pods of {_format_refs(room.workloads)})",
+}
