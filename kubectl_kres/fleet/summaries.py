@@ -43,7 +43,7 @@ class CheckSummary:
         self._first_finding: CheckFinding | None = None
 
     def add(self, report: CheckFinding) -> Iterator[CheckRow]:
-        """Yield a row for the finding, whose fix is in words. They come the worst first."""
+        """Yield a row for the finding, which is in words. They come the worst first."""
         if report.counts:
             self._counts[report.severity] += 1
             self._first_finding = self._first_finding or report
@@ -58,7 +58,7 @@ class CheckSummary:
             ref.namespace,
             ref.name,
             report.field,
-            report.message,
+            cast("str", report.message),
             cast("str", report.fix),
             report.ignored,
         )

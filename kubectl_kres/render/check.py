@@ -69,7 +69,10 @@ def _unread_lines(left_out: Sequence[CheckFinding], *, color: bool, width: int) 
     """Yield what could not be read of the findings that a short page leaves out: it makes the whole answer partial."""
     unread = [check_finding for check_finding in left_out if check_finding.code == UNREAD]
     for number, check_finding in enumerate(unread[:WORST]):
-        label, text = "" if number else "unread", f"{check_finding.object.full_name}: {check_finding.message}"
+        label, text = (
+            "" if number else "unread",
+            f"{check_finding.object.full_name}: {sentence_text(check_finding.message)}",
+        )
         yield from (draw(line, color=color) for line in labelled_lines(label, text, width, tone="warn"))
     if len(unread) > WORST:
         yield draw([("quiet", f"{_BELOW} {len(unread) - WORST} more that could not be read: --all")], color=color)
@@ -93,7 +96,7 @@ def brief(check_finding: CheckFinding) -> Brief:
     return Brief(
         _TONES[check_finding.severity],
         f"{check_finding.severity} {check_finding.code}",
-        f": {object_text}{check_finding.object.full_name}: {check_finding.message}",
+        f": {object_text}{check_finding.object.full_name}: {sentence_text(check_finding.message)}",
         remedy=_remedy(check_finding),
         run=" && ".join(theirs),
         next=ours[0] if ours else "",
@@ -125,7 +128,7 @@ def finding_lines(check_finding: CheckFinding, width: int) -> Iterator[Line]:
         (_TONES[check_finding.severity], f"{check_finding.severity} {check_finding.code}"),
         ("strong", f" {check_finding.object.full_name}"),
     ]
-    yield from tone_lines("", wrap_text(check_finding.message, width, first=_INDENT, rest=_INDENT))
+    yield from tone_lines("", wrap_text(sentence_text(check_finding.message), width, first=_INDENT, rest=_INDENT))
     ours, theirs = _commands(check_finding)
     yield from tone_lines("", wrap_text(_remedy(check_finding), width, first="  fix  ", rest=_BELOW))
     for command in theirs:
@@ -187,15 +190,12 @@ def _rule(rule: Any) -> dict[str, Any]:
 
 def _result(check_finding: CheckFinding) -> dict[str, Any]:
     key = hashlib.sha256("\0".join(check_finding.key).encode("utf-8", "surrogatepass")).hexdigest()
+    message, fix = sentence_text(check_finding.message), sentence_text(check_finding.fix)
     result: dict[str, Any] = {
         "ruleId": check_finding.code,
         "ruleIndex": _INDEX[check_finding.code],
         "level": check_finding.severity,
-        "message": {
-            "text": sanitize_text(
-                f"{check_finding.object.full_name}: {check_finding.message}; fix: {sentence_text(check_finding.fix)}"
-            )
-        },
+        "message": {"text": sanitize_text(f"{check_finding.object.full_name}: {message}; fix: {fix}")},
         "locations": [_location(check_finding)],
         "partialFingerprints": {"kres/v1": key},
     }

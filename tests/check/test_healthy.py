@@ -8,12 +8,14 @@ import pytest
 from check.healthy import cluster
 from check.samples import of_objects
 
+from kubectl_kres.render.text.sentences import sentence_text
+
 
 @pytest.mark.parametrize("start", range(0, 200, 20))
 def test_a_healthy_cluster_has_no_findings(start: int):
     for seed in range(start, start + 20):
         found = of_objects(cluster(seed))
-        assert found == [], (seed, [(one.code, one.object.full_name, one.message) for one in found])
+        assert found == [], (seed, [(one.code, one.object.full_name, sentence_text(one.message)) for one in found])
 
 
 def test_what_is_broken_in_a_healthy_cluster_is_found():

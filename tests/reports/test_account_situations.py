@@ -134,7 +134,7 @@ def test_w2_check_says_what_mends_a_rollout_whose_replica_set_has_no_room():
     current = replica_set("w-1", TEMPLATE, 1, 1)
     there = workload("Deployment", 1, replicas=1, updatedReplicas=1, readyReplicas=1, availableReplicas=1)
     (found,) = [it for it in of_objects([quota({name: "1"}, {name: "1"}), there, current]) if it.code == "KRES104"]
-    assert found.fix == "raise the quota that counts ReplicaSets by one, or delete one that no pod is of"
+    assert sentence_text(found.fix) == "raise the quota that counts ReplicaSets by one, or delete one that no pod is of"
     assert not [it for it in of_objects([quota({name: "2"}, {name: "1"}), there, current]) if it.code == "KRES104"]
 
 

@@ -13,6 +13,7 @@ from tui.driving import LARGE, ML, demo, drive, typed
 from tui.still import session_on
 
 from kubectl_kres.cli.main import entry
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.location import Location
 
@@ -30,7 +31,7 @@ def test_findings_are_those_of_the_command_the_worst_first(
     found: list[Any] = []
     # Typed on the first screen.
     shown = drive(demo(file=ML), [":", *typed("check"), "enter"], lambda app: found.extend(rows_of(app)), size=LARGE)
-    assert [(one.code, one.object.name, one.message) for one in found] == [
+    assert [(one.code, one.object.name, sentence_text(one.message)) for one in found] == [
         (one["code"], one["object"]["name"], one["message"]) for one in printed
     ]
     assert "overview > check" in shown and "KRES1" in shown

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from vpa.test_effects import HOOK, store_of
 
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.check.check import check
 from kubectl_kres.reports.check.store_contexts import contexts_of
 from kubectl_kres.reports.common.explanation import EvaluationOptions
@@ -32,7 +33,9 @@ def test_a_limit_that_is_never_admitted(hooks: tuple[Any, ...], mode: str, found
     """A pod that comes without what it recommends is not refused for it, which is said."""
     store = store_of(CEILING, hooks=hooks, resourcePolicy=FLOOR, updatePolicy={"updateMode": mode})
     contexts = contexts_of(store, EvaluationOptions(), "shop")
-    texts = [finding.message for context in contexts for finding in check(context, {"KRES215", "KRES216"})]
+    texts = [
+        sentence_text(finding.message) for context in contexts for finding in check(context, {"KRES215", "KRES216"})
+    ]
     assert len(texts) == len(found)
     for text, part in zip(texts, found, strict=True):
         assert text.startswith(f"the pods of Deployment/web are refused {part}")

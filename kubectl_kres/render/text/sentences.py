@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from kubectl_kres.render.text.system import systems
-from kubectl_kres.reports.common.record import SENTENCE, Clauses, Sentence
+from kubectl_kres.reports.common.record import SENTENCE, Clauses, Filled, Sentence
 
 #: Where the sentences that a module defines are worded.
 _WORDED_IN = {
@@ -24,6 +24,7 @@ _WORDED_IN = {
     "kubectl_kres.reports.common.explanation": "kubectl_kres.render.verdict.note",
     "kubectl_kres.reports.common.replicas": "kubectl_kres.render.verdict.note",
     "kubectl_kres.reports.explain.advice": "kubectl_kres.render.verdict.note",
+    "kubectl_kres.reports.run_state.details": "kubectl_kres.render.verdict.state_details",
     "kubectl_kres.reports.run_state.next_steps": "kubectl_kres.render.verdict.next_steps",
     "kubectl_kres.reports.common.nodes": "kubectl_kres.render.verdict.node_fixes",
     "kubectl_kres.reports.common.remedy": "kubectl_kres.render.verdict.edits",
@@ -73,7 +74,11 @@ def _clauses(clauses: Clauses) -> str:
     return clauses.between.join(map(sentence_text, clauses.parts))
 
 
-WORDS: Mapping[type[Sentence], Callable[[Any], str]] = {Clauses: _clauses}
+def _filled(filled: Filled) -> str:
+    return filled.template.format_map({name: sentence_text(value) for name, value in filled.values.items()})
+
+
+WORDS: Mapping[type[Sentence], Callable[[Any], str]] = {Clauses: _clauses, Filled: _filled}
 
 
 def _kinds(base: type[Sentence]) -> Iterator[type[Sentence]]:

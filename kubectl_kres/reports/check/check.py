@@ -20,6 +20,7 @@ from kubectl_kres.reports.check import conflicts, pitfalls, refused_pods, rights
 from kubectl_kres.reports.check.context import CheckContext, Rule
 from kubectl_kres.reports.check.finding import ALL_OBJECTS, SEVERITIES, CheckFinding, Diagnostic
 from kubectl_kres.reports.check.system import systems
+from kubectl_kres.reports.common.record import Filled
 from kubectl_kres.reports.common.system import answers_about, describe
 
 _OF_KUBERNETES = (refused_pods, conflicts, state, pitfalls, rights)
@@ -133,7 +134,7 @@ def _finding(rule: Rule, broken: Diagnostic, ignored: str) -> CheckFinding:
         rule.code,
         rule.severity,
         broken.object,
-        rule.message.format_map(broken.values),
+        Filled(rule.message, broken.values),
         broken.remedy or rule.remedy,
         (*broken.commands, *_explain_commands(broken.object)),
         broken.field,

@@ -25,7 +25,7 @@ class Diagnostic(NamedTuple):
     """
 
     object: ObjectRef
-    values: Mapping[str, str] = {}
+    values: Mapping[str, Wording] = {}
     field: str = ""
     remedy: Wording = ""
     commands: tuple[str, ...] = ()
@@ -42,11 +42,11 @@ class CheckFinding(Record, frozen=True):
     code: str
     severity: Severity
     object: ObjectRef
-    message: str
+    message: Wording
     fix: Wording = ""
     commands: tuple[str, ...] = ()
     field: str = ""
-    values: Mapping[str, str] = {}
+    values: Mapping[str, Wording] = {}
     file: str = ""
     line: int = 0
     column: int = 0

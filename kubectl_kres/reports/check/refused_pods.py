@@ -38,6 +38,7 @@ from kubectl_kres.reports.check.context import CheckContext, EvaluatedWorkload, 
 from kubectl_kres.reports.check.finding import Diagnostic
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Autoscaled, RunState, Subject, Verdict, waits_or_fails
+from kubectl_kres.reports.common.record import joined
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.explain.all_states import all_states, states_in_store
@@ -402,7 +403,7 @@ def _held_up_broken(
         "about": f"{len(members)} {word.removesuffix('s')} ({reason}): {names}{more}"
         if len(members) > 1
         else f"{word} ({reason})",
-        "why": f"{state.message or state.detail or reason}{nearest}",
+        "why": joined(state.message or state.detail or reason, nearest, between=""),
     }
     fix = next(iter(_find_node_fixes(context, first, waiting)), None) if waiting is not None else None
     if fix is None:

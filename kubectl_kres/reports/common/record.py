@@ -59,6 +59,13 @@ class Clauses(Sentence, frozen=True):
     between: str = "; "
 
 
+class Filled(Sentence, frozen=True):
+    """A rule's message, with the names of ``values`` in braces."""
+
+    template: str
+    values: Mapping[str, Wording]
+
+
 def joined(*parts: Wording | None, between: str = "; ") -> Wording:
     """Return those that are not empty as one."""
     kept = tuple(part for part in parts if part)

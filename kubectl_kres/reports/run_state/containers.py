@@ -13,6 +13,15 @@ from kubectl_kres.model.pod import READY, Container, ContainerState, ContainerSt
 from kubectl_kres.model.workload import Event
 from kubectl_kres.reports.common.explanation import Reason, RunState
 from kubectl_kres.reports.common.owners import controller
+from kubectl_kres.reports.run_state.details import (
+    ContainerCrash,
+    ContainerImage,
+    ContainerKilled,
+    ContainerSays,
+    NotReady,
+    NotStarted,
+    PendingResize,
+)
 from kubectl_kres.reports.run_state.grace import RECENT, START_GRACE, is_new, worst_state
 from kubectl_kres.reports.run_state.next_steps import with_next_step
 from kubectl_kres.reports.run_state.scheduling import last_time, without_node
@@ -93,35 +102,31 @@ def _waiting_state(
     reason, message, namespace = waiting.reason, waiting.message, pod.metadata.namespace
     if reason in _IMAGE:
         image = _image_of(pod, status.name)
-        detail = f"image {image} of {title}" if image else f"the image of {title}"
-        return RunState("fails", "Image", message=message or reason, detail=detail)
+        return RunState("fails", "Image", message=message or reason, detail=ContainerImage(title, image))
     if reason == "CrashLoopBackOff":
         if last is not None:
             return _terminated_state(pod, status, title, last)
-        return RunState("fails", "CrashLoop", message=message, detail=f"{title} crashes{_restarts(status)}")
+        detail = ContainerCrash(title, restarts=status.restart_count)
+        return RunState("fails", "CrashLoop", message=message, detail=detail)
     if reason == "CreateContainerConfigError":
         missing, ref = missing_object(message, namespace)
         if missing:
-            return RunState("waits", missing, object=ref, message=message, detail=f"{title} needs it")
-        return RunState("waits", "NotStarted", message=message, detail=f"{title}: {reason}")
+            return RunState("waits", missing, object=ref, message=message, detail=ContainerSays(title))
+        return RunState("waits", "NotStarted", message=message, detail=ContainerSays(title, reason))
     if reason in {"", "ContainerCreating", "PodInitializing"}:
         return None
-    return RunState("fails", "ContainerError", message=message or reason, detail=f"{title}: {reason}")
+    return RunState("fails", "ContainerError", message=message or reason, detail=ContainerSays(title, reason))
 
 
 def _terminated_state(pod: Pod, status: ContainerStatus, title: str, ended: StateTerminated) -> RunState:
     since = ended.finished_at or ""
     if ended.reason == _KILLED:
         limit = memory_limit(pod, status)
-        under = f" under its memory limit {limit}" if limit else ""
-        detail = f"{title} was killed for memory{under}{_restarts(status)}"
-        return RunState("fails", "OOMKilled", since, detail=detail, memory_limit=limit)
-    code = f"{ended.reason or 'Error'}, exit code {ended.exit_code}"
+        killed = ContainerKilled(title, limit, status.restart_count)
+        return RunState("fails", "OOMKilled", since, detail=killed, memory_limit=limit)
     limit = memory_limit(pod, status) if ended.exit_code == _SIGKILL else ""
-    if limit:
-        code += f": killed, as for memory under its limit {limit}"
-    detail = f"{title} ended with {code}{_restarts(status)}"
-    return RunState("fails", "CrashLoop", since, detail=detail, memory_limit=limit)
+    crash = ContainerCrash(title, ended.reason or "Error", ended.exit_code, limit, status.restart_count)
+    return RunState("fails", "CrashLoop", since, detail=crash, memory_limit=limit)
 
 
 def memory_limit(pod: Pod, status: ContainerStatus) -> str:
@@ -137,11 +142,6 @@ def memory_limit(pod: Pod, status: ContainerStatus) -> str:
 def _image_of(pod: Pod, name: str) -> str:
     containers: Iterable[Container] = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
     return next((container.image for container in containers if container.name == name), "")
-
-
-def _restarts(status: ContainerStatus) -> str:
-    count = status.restart_count
-    return f", {count} restart{'s' * (count != 1)} so far" if count else ""
 
 
 #: The exit code of what was killed from outside.
@@ -195,7 +195,7 @@ def _pod_state(pod: Pod, now: str, events: Sequence[Event]) -> RunState:
         return RunState("runs")
     if not now or is_new(since, now, START_GRACE):
         return RunState("starting", since=since)
-    detail = f"node {pod.spec.node_name} has not started its containers within {START_GRACE // 60}m"
+    detail = NotStarted(pod.spec.node_name, START_GRACE // 60)
     return RunState("waits", "NotStarted", since, by=pod.spec.node_name, detail=detail)
 
 
@@ -221,10 +221,9 @@ def _running_state(pod: Pod, now: str) -> RunState:
     if is_new(since, now):
         return RunState("starting", since=since)
     if unready:
-        detail = f"container{'s' * (len(unready) > 1)} {', '.join(unready)} not ready"
-        return RunState("waits", "NotReady", since, message=message, detail=detail)
+        return RunState("waits", "NotReady", since, message=message, detail=NotReady(tuple(unready)))
     if condition is not None and condition.reason == _GATES_NOT_READY:
-        return RunState("waits", "NotReady", since, message=message, detail="a readiness gate is not met")
+        return RunState("waits", "NotReady", since, message=message, detail=NotReady())
     return RunState("waits", "NodeLost", since, message=message, by=pod.spec.node_name)
 
 
@@ -239,8 +238,8 @@ def _resizing_state(pod: Pod) -> RunState | None:
     since, node = pending.last_transition_time or "", pod.spec.node_name
     reason: Reason = "ResizeInfeasible" if pending.reason == "Infeasible" else "ResizeDeferred"
     room = read_node_room(pending.message)
-    left = f"{node} has {room.resource} {room.left} left" if room is not None else pending.message
-    detail = f"resize {pending.reason.lower()}: {left}"
+    resource, left = (room.resource, room.left) if room is not None else ("", "")
+    detail = PendingResize(pending.reason.lower(), node, resource, left, "" if room is not None else pending.message)
     return RunState("waits", reason, since, message=pending.message, by=node, detail=detail)
 
 

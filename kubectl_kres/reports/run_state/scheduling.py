@@ -11,6 +11,13 @@ from kubectl_kres.model.pod import SCHEDULED, NamedClaim, Pod, PodAffinityTerm
 from kubectl_kres.model.workload import Event
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.explanation import Reason, RunState
+from kubectl_kres.reports.run_state.details import (
+    ClaimNotMade,
+    NodeChosen,
+    NoResourceClaim,
+    SchedulingGates,
+    SilentScheduler,
+)
 from kubectl_kres.reports.run_state.grace import GRACE, is_new
 
 #: The scheduler of pods that name none.
@@ -95,8 +102,7 @@ def without_node(pod: Pod, now: str, events: Sequence[Event] = ()) -> RunState:
     absent = _claim_not_there(pod)
     if absent is not None and scheduler == _DEFAULT_SCHEDULER:
         return _without_claim(absent, pod.metadata.namespace, since)
-    detail = f"no scheduler called {scheduler} has answered within {GRACE}s"
-    return RunState("waits", "NoScheduler", since, by=scheduler, detail=detail)
+    return RunState("waits", "NoScheduler", since, by=scheduler, detail=SilentScheduler(scheduler, GRACE))
 
 
 def _claim_not_made(pod: Pod, events: Sequence[Event]) -> RunState | None:
@@ -114,14 +120,10 @@ def _claim_not_made(pod: Pod, events: Sequence[Event]) -> RunState | None:
     if match is None:
         return None
     message = event.message[match.end() :]
-    quota, missing_text = _shortage(message)
+    quota, short_by = _shortage(message)
     of_volume = kind == "PersistentVolumeClaim"
-    what = f"{kind} {match[1]}" if of_volume else f"the {kind} for {match[1]}"
     # What a ResourceClaim would be called nobody knows: its name is made anew with each try.
     missing = ObjectRef(kind, match[1], pod.metadata.namespace) if of_volume else None
-    reason_text = (
-        f"quota {quota} is short by {missing_text}" if missing_text else f"quota {quota} is full" if quota else ""
-    )
     return RunState(
         "waits",
         reason,
@@ -129,24 +131,23 @@ def _claim_not_made(pod: Pod, events: Sequence[Event]) -> RunState | None:
         object=missing,
         by=quota,
         message=message,
-        detail=f"{what} is not made{f': {reason_text}' if reason_text else ''}",
+        detail=ClaimNotMade(kind, match[1], quota, short_by),
     )
 
 
-def _shortage(message: str) -> tuple[str, str]:
-    """Return the quota that is exceeded, and what it is short by: ``1Gi of requests.storage``; empty where a sentence
-    does not say.
+def _shortage(message: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return the quota that is exceeded, and what it is short by: amounts by name; empty where a sentence does not
+    say.
     """
     exceeded = read_exceeded_quota(message)
     if exceeded is None or not exceeded.requested:
-        return "", ""
+        return "", ()
     requested, used, hard = (dict(_amounts(stated)) for stated in (exceeded.requested, exceeded.used, exceeded.limited))
     lacking = {
         name: Quantity(requested[name].nano + used[name].nano - hard[name].nano, hard[name].format)
         for name in requested.keys() & used.keys() & hard.keys()
     }
-    texts = (f"{amount} of {name}" for name, amount in sorted(lacking.items()) if amount.nano > 0)
-    return exceeded.quota, " and ".join(texts)
+    return exceeded.quota, tuple((name, str(amount)) for name, amount in sorted(lacking.items()) if amount.nano > 0)
 
 
 def _amounts(stated: Mapping[str, str]) -> Iterator[tuple[str, Quantity]]:
@@ -171,8 +172,7 @@ def _before_binding(pod: Pod, since: str) -> RunState:
     Source: scheduler/schedule_one.go bindingCycle, WaitOnPermit and PreBind (NominatedNodeNameForExpectation, 1.35).
     """
     node = pod.status.nominated_node_name
-    what = "ResourceClaims" if pod.spec.resource_claims else "volumes"
-    detail = f"the scheduler has chosen node {node} and waits until the pod's {what} are bound to it"
+    detail = NodeChosen(node, "ResourceClaims" if pod.spec.resource_claims else "volumes")
     reason: Reason = "ResourceClaimNotAllocated" if pod.spec.resource_claims else "UnboundVolumeClaim"
     return RunState("waits", reason, since, by=node, detail=detail)
 
@@ -200,10 +200,9 @@ def _without_claim(claim: NamedClaim, namespace: str, since: str) -> RunState:
     """
     if claim.resource_claim_name:
         missing = ObjectRef("ResourceClaim", claim.resource_claim_name, namespace)
-        detail = f"the scheduler does not take up the pod, for which a ResourceClaim ({claim.name}) is missing"
+        detail = NoResourceClaim(claim.name)
         return RunState("waits", "MissingResourceClaim", since, object=missing, detail=detail)
-    detail = f"no ResourceClaim is made yet for {claim.name} of ResourceClaimTemplate"
-    detail += f" {claim.resource_claim_template_name}"
+    detail = NoResourceClaim(claim.name, claim.resource_claim_template_name or "")
     return RunState("waits", "MissingResourceClaim", since, detail=detail)
 
 
@@ -211,13 +210,10 @@ def _gated_state(pod: Pod, condition: Condition | None) -> RunState:
     names = [gate.name for gate in pod.spec.scheduling_gates or ()]
     owners = list(dict.fromkeys(_owner_of_gate(name) for name in names))
     queue = kueue_queue(pod.metadata.labels)
-    of_queue = f", queue {queue}" if queue and "Kueue" in owners else ""
+    detail = SchedulingGates(tuple(names), queue if "Kueue" in owners else "")
     since = (condition.last_transition_time if condition is not None else "") or pod.metadata.creation_timestamp or ""
-    kinds = f"gate{'s' * (len(names) > 1)} {', '.join(names)}" if names else "a scheduling gate"
     message = condition.message if condition is not None else ""
-    return RunState(
-        "waits", "SchedulingGate", since, by=" and ".join(owners), message=message, detail=f"{kinds}{of_queue}"
-    )
+    return RunState("waits", "SchedulingGate", since, by=" and ".join(owners), message=message, detail=detail)
 
 
 def _owner_of_gate(name: str) -> str:

@@ -19,6 +19,7 @@ from kubectl_kres.reports.common.owners import controller
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.run_state.containers import troubles
+from kubectl_kres.reports.run_state.details import NowhereToRun, TurnedOff
 from kubectl_kres.reports.run_state.grace import is_new, rank, worst_state
 from kubectl_kres.reports.run_state.next_steps import AskSuspender, MatchNode, with_next_step
 from kubectl_kres.reports.run_state.scheduling import kueue_queue
@@ -30,11 +31,13 @@ def off_state(kind: str, workload: Workload) -> RunState | None:
     if spec.suspend and kind in {"Job", "CronJob"} and not _ended_state(kind, workload):
         return with_next_step(_suspended_state(kind, workload), namespace)
     if kind in SCALED and spec.replicas == 0:
-        return with_next_step(_off_state(workload, "ScaledToZero", "spec.replicas", "scaled to 0"), namespace)
+        return with_next_step(
+            _off_state(workload, "ScaledToZero", "spec.replicas", TurnedOff("scaled to 0")), namespace
+        )
     if kind == "DaemonSet" and workload.status.observed_generation and not workload.status.desired_number_scheduled:
         return _NOWHERE
     if kind == "Deployment" and spec.paused and _pause_shows(workload):
-        return with_next_step(_off_state(workload, "Paused", "spec.paused", "paused"), namespace)
+        return with_next_step(_off_state(workload, "Paused", "spec.paused", TurnedOff("paused")), namespace)
     return None
 
 
@@ -42,7 +45,7 @@ def off_state(kind: str, workload: Workload) -> RunState | None:
 _NOWHERE = RunState(
     "off",
     "NoNode",
-    detail="no node is one that its nodeSelector, affinity and tolerations let in",
+    detail=NowhereToRun(),
     next=MatchNode(),
 )
 
@@ -54,7 +57,7 @@ def _pause_shows(workload: Workload) -> bool:
     return not status.replicas or status.updated_replicas < min(wanted_count, status.replicas)
 
 
-def _off_state(workload: Workload, reason: Reason, path: str, detail: str) -> RunState:
+def _off_state(workload: Workload, reason: Reason, path: str, detail: TurnedOff) -> RunState:
     edit = last_edit(workload.metadata.managed_fields, path)
     by = edit.manager if edit is not None else ""
     return RunState("off", reason, edit.time if edit is not None else "", by=by, detail=detail)
@@ -70,15 +73,13 @@ def _suspended_state(kind: str, workload: Workload) -> RunState:
         workload.metadata.creation_timestamp or "",
     )
     owner = controller(workload)
-    of_owner = f" of {owner[0]} {owner[1]}" if owner[0] else ""
     if queue and kind == "Job":
-        detail = f"suspended{of_owner} until queue {queue} admits it"
-        return RunState("waits", "Queue", since, by="Kueue", detail=detail)
+        return RunState("waits", "Queue", since, by="Kueue", detail=TurnedOff("suspended", *owner, queue))
     if owner[0] and kind == "Job":
         ref = ObjectRef(*owner, workload.metadata.namespace)
-        detail, step = f"suspended{of_owner}", AskSuspender(*owner)
+        detail, step = TurnedOff("suspended", *owner), AskSuspender(*owner)
         return RunState("off", "Suspended", since, object=ref, by=str(ref), detail=detail, next=step)
-    return _off_state(workload, "Suspended", "spec.suspend", "suspended")
+    return _off_state(workload, "Suspended", "spec.suspend", TurnedOff("suspended"))
 
 
 def _ended_state(kind: str, workload: Workload) -> RunState | None:

@@ -13,6 +13,7 @@ from kubectl_kres.reports.common.owners import controller
 from kubectl_kres.reports.common.record import joined
 from kubectl_kres.reports.explain.object_state import state_of_pod
 from kubectl_kres.reports.run_state.containers import missing_object, troubles
+from kubectl_kres.reports.run_state.details import ContainerKilled
 from kubectl_kres.reports.run_state.grace import is_new, worst_state
 from kubectl_kres.reports.run_state.next_steps import SeeFix, with_next_step
 from kubectl_kres.reports.run_state.scheduling import kueue_queue, named_object
@@ -119,7 +120,6 @@ def _failed_state(store: Store, run: TaskRun | PipelineRun, condition: Condition
             return structs.replace(killed, message=message, pod=pod.metadata.name)
     match = _ENDED_BY_KILL.search(message)
     if match is not None:
-        title = f"container {match[1]}" if match[1] else "a container"
-        detail = f"{title} was killed for memory"
+        detail = ContainerKilled(f"container {match[1]}" if match[1] else "a container")
         return RunState("fails", "OOMKilled", since, message=message, detail=detail, container=match[1] or "")
     return RunState("fails", "RunFailed", since, message=message, detail=condition.reason)

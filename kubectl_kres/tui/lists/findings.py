@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.render.check import finding_lines
 from kubectl_kres.render.text.line import Line, Tone
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.check.check import BY_CODE, check
 from kubectl_kres.reports.check.finding import ALL_OBJECTS, SEVERITIES, CheckFinding
 from kubectl_kres.reports.check.store_contexts import check_needs, cluster_needs, contexts_of
@@ -52,7 +53,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         Column("code", "CODE", lambda row: row.code, tone=lambda row: _SIGNS[row.severity][1]),
         *(() if namespace else (namespace_column,)),
         Column("name", "NAME", lambda row: f"{row.object.kind}/{row.object.name}", most=48),
-        Column("message", "FOUND", lambda row: row.message, most=120),
+        Column("message", "FOUND", lambda row: sentence_text(row.message), most=120),
     )
 
 

@@ -14,6 +14,7 @@ from kubectl_kres.render.overview import brief_name, scheduler_reasons, short_re
 from kubectl_kres.render.quota.fit import refusal_detail
 from kubectl_kres.render.scheduling import short_report_lines
 from kubectl_kres.render.text.line import Line, Tone, age_text, labelled_lines
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.nodes import waits_for_node
 from kubectl_kres.reports.common.system import kinds_of
 from kubectl_kres.reports.overview import list_refusals
@@ -57,7 +58,7 @@ def _rows(session: Session, namespace: str) -> ListRows:
             # A place to stop at: most workloads are no row, and each takes its time.
             yield (), None
             continue
-        fix = refusal.fixes[0].text if refusal.fixes else ""
+        fix = sentence_text(refusal.fixes[0].text) if refusal.fixes else ""
         for waits in waits_for_quotas(refusal):
             yield _keyed(session, WaitingRow(waits, partial(_quota_detail, session, refusal, waits), fix))
     waiting: list[Pod] = []
