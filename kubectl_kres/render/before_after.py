@@ -12,6 +12,8 @@ from kubectl_kres.reports.changes.report import ChangeReport, Count, QuotaChange
 _CELLS = 20
 #: Workloads that are named beside the bars.
 _NAMED = 3
+#: What stands between the ends of a range.
+_RANGE = " to "
 
 
 def before_after(report: ChangeReport, width: int, *, ascii_only: bool) -> Iterator[Line]:
@@ -63,7 +65,7 @@ def _nano(amount: str) -> int:
 def _percent(used: str | None, hard: str | None) -> int | None:
     """Return how much of it is used; None: more than there is, or nobody knows."""
     try:
-        amount, limit = parse(used or "0").nano, parse(hard or "0").nano
+        amount, limit = parse(_most(used)).nano, parse(hard or "0").nano
     except QuantityError:
         return None
     if not limit:
@@ -73,9 +75,15 @@ def _percent(used: str | None, hard: str | None) -> int | None:
 
 
 def _format_spare(change: QuotaChange) -> str:
-    """Return what is to spare after it."""
+    """Return what is to spare after it, at the least where controllers race for it."""
     try:
-        left = parse(change.hard_after or "0") - parse(change.used_after or "0")
+        left = parse(change.hard_after or "0") - parse(_most(change.used_after))
     except QuantityError:
         return ""
-    return f"; {left} to spare" if left.nano > 0 else ""
+    at_least = " at least" if _RANGE in (change.used_after or "") else ""
+    return f"; {left} to spare{at_least}" if left.nano > 0 else ""
+
+
+def _most(used: str | None) -> str:
+    """Return the amount that is used, of a range the largest."""
+    return (used or "0").rpartition(_RANGE)[2]

@@ -16,7 +16,6 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from kubectl_kres.errors import KresError
-from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, size
 from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui import commands, palette, save, themes, whatif
@@ -91,9 +90,8 @@ class Kres(WhatIfKeys):
         self._message: Line = ()
         self.wanted_key: object = None
         self._purpose: Purpose = "command"
-        #: The object that a number is typed for, and the numbers whose consequences wait for what has to be read.
-        self._aim: ObjectRef | None = None
-        self._aimed = ""
+        #: What a number is typed for, and the numbers whose consequences wait for what has to be read.
+        self._proposals: tuple[whatif.Proposal, ...] = ()
         self.typed_numbers: tuple[whatif.TypedNumber, ...] = ()
         self.node_reads: dict[ReadRequest, None] = {}
         self._ticks = 0

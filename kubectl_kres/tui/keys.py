@@ -60,6 +60,7 @@ KEYS = (
     Key("quit", "ctrl+c", "ctrl-c", "quit", "quit"),
     Key("fault-next", "f", "f", "next fault", "to the next line with a fault"),
     Key("fault-previous", "F", "shift-f", "previous fault", "to the line with a fault before"),
+    Key("mark", "space", "space", "mark", "mark the row; s tries a number of all marked ones, esc unmarks", "lists"),
     Key("faults", "ctrl+z", "ctrl-z", "faults", "only rows with a fault", "lists"),
     Key("wide", "ctrl+w", "ctrl-w", "wide", "all columns, whether there is room or not", "lists"),
     Key("namespace", "w", "w", "its namespace", "go to the namespace of the row", "lists"),
@@ -121,18 +122,18 @@ _MOVES = (
     ("up,k", "move(-1)"),
     ("down,j", "move(1)"),
     ("pageup,ctrl+b", "page(-1)"),
-    ("pagedown,ctrl+f,space", "page(1)"),
+    ("pagedown,ctrl+f", "page(1)"),
     ("home,g", "first"),
     ("end,G", "last"),
 )
 #: All of them: none leads to another screen.
-MOVING_KEYS = frozenset(key for keys, _ in _MOVES for key in keys.split(","))
+MOVING_KEYS = frozenset((*(key for keys, _ in _MOVES for key in keys.split(",")), "space"))
 #: What means nothing without a row under the cursor.
 _OF_ROWS = {"open", "copy", "copy-ns", "users", "suppose", "fault-next", "fault-previous"}
 ROW_KEYS = MOVING_KEYS | {key.keys for key in KEYS if key.id in _OF_ROWS or key.group != "everywhere"}
 MOVING = (
     ("up down j k", "a line up or down"),
-    ("pgup pgdn ctrl-b ctrl-f space", "a page up or down"),
+    ("pgup pgdn ctrl-b ctrl-f", "a page up or down; where no row can be marked, space does, too"),
     ("g G home end", "to the first, to the last"),
     ("left right", "fold and unfold; to the text on the right and back"),
 )

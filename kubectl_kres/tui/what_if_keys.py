@@ -5,7 +5,6 @@ from __future__ import annotations
 from textual.app import App
 
 from kubectl_kres.errors import KresError
-from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.overview import short_ref
 from kubectl_kres.render.text.line import Tone
 from kubectl_kres.store.store import ReadRequest
@@ -15,6 +14,16 @@ from kubectl_kres.tui.screens.pane import Pane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.strips import safe_text
 from kubectl_kres.tui.widgets.prompt import Purpose
+
+#: What stands in the prompt where marked objects have fixes of their own; what is typed instead is for all.
+_EACH = "each its own"
+
+
+def _text_for(proposal: whatif.Proposal, text: str) -> str:
+    """Return what is tried of one object: a value alone is for the name that stood there."""
+    if text == _EACH:
+        return proposal.text
+    return text if "=" in text else f"{proposal.text.partition('=')[0]}={text}"
 
 
 class WhatIfKeys(App[None]):
@@ -29,9 +38,8 @@ class WhatIfKeys(App[None]):
     node_reads: dict[ReadRequest, None]
     #: What was last asked of the feed; None: ask again.
     wanted_key: object
-    #: The object that a number is typed for, and the name that stood in the prompt.
-    _aim: ObjectRef | None
-    _aimed: str
+    #: What a number is typed for, with what stood in the prompt for each.
+    _proposals: tuple[whatif.Proposal, ...]
 
     def show_remark(self, text: str, tone: Tone = "") -> None:
         """Show a remark for a while."""
@@ -54,40 +62,46 @@ class WhatIfKeys(App[None]):
         raise NotImplementedError
 
     def do_suppose(self) -> None:
-        ref, name, now = self.pane.value_here() if self.pane is not None else (None, "", "")
-        proposal = whatif.proposal(self.session.store, ref, name, now)
-        if proposal is None and whatif.is_maker_unread(self.session.store, ref):
+        pane, store = self.pane, self.session.store
+        values = (pane.marked_values() or [pane.value_here()]) if pane is not None else []
+        proposals = [each for value in values if (each := whatif.proposal(store, *value)) is not None]
+        spaces = {each.ref.namespace for each in proposals}
+        if not proposals and any(whatif.is_maker_unread(store, ref) for ref, _, _ in values):
             self.show_remark("what made the pod was not read: shift-j opens it, s tries its numbers there")
-            return
-        if proposal is None:
+        elif not proposals:
             self.show_remark(
                 "no number to try here: s is for what is scaled, quotas, pools, claims, requests and limits"
             )
-            return
-        self._aim, self._aimed = proposal.ref, proposal.text.partition("=")[0]
-        self.ask_for("suppose", proposal.text, about=short_ref(proposal.ref))
+        elif len(spaces) > 1:
+            self.show_remark(
+                f"what is marked is in {len(spaces)} namespaces: numbers are tried together in one", "warn"
+            )
+        else:
+            self._proposals = tuple(proposals)
+            about = short_ref(proposals[0].ref) if len(proposals) == 1 else f"{len(proposals)} marked"
+            each_its_own = len({each.text for each in proposals}) > 1 and any(each.is_fix for each in proposals)
+            self.ask_for("suppose", _EACH if each_its_own else proposals[0].text, about=about)
 
     def try_number(self, text: str) -> None:
         """Wait for what has to be read: what becomes of the number is said at a tick."""
-        if self._aim is None or not text:
+        if not self._proposals or not text:
             return
-        if "=" not in text:
-            # A value alone is for the name that stood there.
-            text = f"{self._aimed}={text}"
         change = self.session.what_if
+        store = (change.real if change else self.session).store
         try:
-            typed_number = whatif.parse_step((change.real if change else self.session).store, self._aim, text)
+            typed_numbers = [
+                whatif.parse_step(store, each.ref, _text_for(each, text.strip()))
+                for each in self._proposals
+                if text.strip() != _EACH or each.is_fix
+            ]
         except KresError as error:
             self.show_remark(safe_text(error.message), "warn")
             return
-        if change is not None and any(
-            other.placed_step.namespace != typed_number.placed_step.namespace for other in change.typed_numbers
-        ):
+        before = change.typed_numbers if change is not None else ()
+        if any(other.placed_step.namespace != typed_numbers[0].placed_step.namespace for other in before):
             self.show_remark("numbers are tried together in one namespace: shift-u leaves the other one", "warn")
             return
-        # A number that is tried again takes the place of the one before.
-        others = tuple(other for other in (change.typed_numbers if change else ()) if other.value != typed_number.value)
-        self.typed_numbers, self.node_reads = (*others, typed_number), {}
+        self.typed_numbers, self.node_reads = whatif.merge_numbers(before, typed_numbers), {}
         self.wanted_key = None
         self.request_reads()
         self.show_remark("looking what becomes of it")

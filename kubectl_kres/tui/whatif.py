@@ -113,10 +113,11 @@ class WhatIf(Struct, frozen=True):
 
 
 class Proposal(Struct, frozen=True):
-    """The object whose number can be tried, and what the prompt begins with."""
+    """The object whose number can be tried, and what the prompt begins with; whether that is a fix, or what it has."""
 
     ref: ObjectRef
     text: str
+    is_fix: bool = False
 
 
 def number_of_fix(remedies: Sequence[Remedy]) -> tuple[ObjectRef, str, str] | None:
@@ -145,13 +146,29 @@ def proposal(store: Store, ref: ObjectRef | None, name: str = "", now: str = "")
         if name not in amounts:
             now = ""
             name = max(amounts, key=lambda name: _share(item, name, amounts[name]), default="")
-        return Proposal(ref, f"{name}={now or amounts[name]}") if name else None
+        return Proposal(ref, f"{name}={now or amounts[name]}", bool(now)) if name else None
     if name and template_in(raw_of(item)) is not None:
-        return Proposal(ref, f"{name}={now}")
+        return Proposal(ref, f"{name}={now}", bool(now))
     if ref.kind in SCALED:
         replicas = item.spec.replicas
         return Proposal(ref, f"replicas={1 if replicas is None else replicas}")
     return None
+
+
+def merge_numbers(before: Iterable[TypedNumber], typed: Iterable[TypedNumber]) -> tuple[TypedNumber, ...]:
+    """Return the numbers that were tried and those that are: one that is tried again takes the place of the one before,
+    and where several objects need another amount of one quota the largest is tried.
+    """
+    now: dict[str, TypedNumber] = {}
+    for typed_number in typed:
+        known = now.get(typed_number.value)
+        if known is None or _amount_of(typed_number) > _amount_of(known):
+            now[typed_number.value] = typed_number
+    return (*(other for other in before if other.value not in now), *now.values())
+
+
+def _amount_of(typed_number: TypedNumber) -> int:
+    return parse(typed_number.words.rpartition("=")[2]).nano
 
 
 def is_maker_unread(store: Store, ref: ObjectRef | None) -> bool:

@@ -269,3 +269,39 @@ def test_leaving_a_what_if_leads_back_to_the_row_and_the_filter():
     assert at(drive(demo("quotas", file=ML), keys, size=LARGE)) == ["batch", "urgent"]
     shown = drive(demo("quotas", file=ML), [*keys, "U"], size=LARGE)
     assert at(shown) == ["batch", "urgent"] and "filter e" in shown
+
+
+def test_one_what_if_over_all_that_is_marked():
+    marked = drive(demo(file=ML), [":", *typed("refused checkout"), "enter", "space", "space", "space"], size=LARGE)
+    assert "3 marked" in marked and sum(line.startswith("*") for line in marked.splitlines()) == 3
+    shown = drive(demo(file=ML), [":", *typed("refused checkout"), "enter", *["space"] * 3, "s", "enter"], size=LARGE)
+    # Each its first fix; what has none that is a number stays as it is.
+    assert "team requests.memory=4608Mi, receipts printer.limits.cpu=50m" in shown
+    assert "fraud-model" not in shown.splitlines()[0]
+    keys = [":", *typed("deploy shop"), "enter", "space", "space", "s"]
+    assert "2 marked" in drive(demo(file=ML), keys, size=LARGE).splitlines()[-2]
+    shown = drive(demo(file=ML), [*keys, "ctrl+u", *typed("replicas=1"), "enter"], size=LARGE)
+    assert "cart replicas=1, storefront replicas=1" in shown
+    assert "marked" not in drive(demo(file=ML), [*keys[:-1], "escape"], size=LARGE).splitlines()[-3]
+
+
+def test_marks_in_several_namespaces_are_not_tried_together():
+    shown = drive(demo("refused", file=ML), ["space", "space", "s"], size=LARGE)
+    assert "what is marked is in 2 namespaces" in shown
+
+
+def test_of_marked_rows_that_need_one_quota_the_larger_amount_is_tried():
+    def act(app):
+        store, ref = app.session.store, ObjectRef("ResourceQuota", "team", "checkout")
+        steps = [whatif.parse_step(store, ref, f"requests.memory={value}") for value in ("5Gi", "8Gi", "6Gi")]
+        merged = whatif.merge_numbers((), steps)
+        assert [number.words.rpartition("=")[2] for number in merged] == ["8Gi"]
+        assert whatif.merge_numbers(merged, steps[:1]) == (steps[0],)
+
+    drive(demo("quotas", file=ML), then=act)
+
+
+def test_space_turns_the_page_where_no_row_can_be_marked():
+    lines: list[int] = []
+    drive(demo(file=ML), ["space"], lambda app: lines.append(app.pane.table.line))
+    assert lines[0] > 1

@@ -109,5 +109,5 @@ LISTING = Listing(
     worst_first=True,
     tabs=("diff", "yaml", "computed"),
     remedies=lambda row: row.fixes,
-    hints=("suppose", "timeline", "explain", "faults"),
+    hints=("suppose", "mark", "timeline", "explain", "faults"),
 )

@@ -173,5 +173,5 @@ LISTING = Listing(
     worst_first=True,
     tabs=("diff", "yaml", "computed"),
     remedies=lambda row: row.denied.fixes if row.denied is not None else (),
-    hints=("suppose", "timeline", "explain", "faults"),
+    hints=("suppose", "mark", "timeline", "explain", "faults"),
 )

@@ -475,9 +475,10 @@ class Browse(TablePane):
         so_far = self._making is not None or self._preparing is not None
         count = count_text(self.session, self.reads(), shown, rows, so_far=so_far)
         faults = "  faults only" if self._faults else ""
+        marked = f"  {len(self.table.marked)} marked" if self.table.marked else ""
         order = "" if self.has_class("absent") else sort_line(self.table, worst_first=self.listing.worst_first)
         spread = format_namespaces(self.table.view.keys) if self._filters_many_namespaces else ""
-        text = f"{name_count(self.session, self.listing, self._namespace, count)}{order}{faults}{spread}"
+        text = f"{name_count(self.session, self.listing, self._namespace, count)}{order}{faults}{marked}{spread}"
         return [("", text), *gap_count(self.session, self.reads())]
 
     @property
@@ -516,6 +517,13 @@ class Browse(TablePane):
                 self.apply()
             case "copy" if self.detail.has_focus and (command := self.detail.command_here()):
                 self.post_message(Copy(command, "command"))
+            case "mark" if self.table.row is None:
+                self.post_message(StatusRemark("there is no row to mark"))
+            case "mark":
+                self.table.mark()
+            case "up" if self.table.marked:
+                self.table.marked.clear()
+                self.table.refresh()
             case "up" if self._filter or self._faults:
                 self._filter, self._faults = "", False
                 self._compute(self.table.sorted_by)
@@ -539,6 +547,15 @@ class Browse(TablePane):
         """Return the number of the first fix, where there is one."""
         row = self.table.row
         return (number_of_fix(self.listing.remedies(row)) if row is not None else None) or super().value_here()
+
+    def marked_values(self) -> Sequence[tuple[ObjectRef | None, str, str]]:
+        """Return the number of the first fix of each marked row that is still there, else its object."""
+        rows = (self.table.view.rows.get(key) for key in sorted(self.table.marked))
+        return [
+            number_of_fix(self.listing.remedies(row)) or (self.listing.ref(row), "", "")
+            for row in rows
+            if row is not None
+        ]
 
     def is_fault(self, row: Any) -> bool:
         """Return whether the row has a mark, which is found out first where that is costly."""

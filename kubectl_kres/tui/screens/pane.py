@@ -130,6 +130,9 @@ class Pane(Widget):
 
     def act(self, action: str) -> bool:
         """Do what a key says; False if it means nothing here."""
+        if action == "mark" and (focused := self.screen.focused) is not None and hasattr(focused, "action_page"):
+            focused.action_page(1)
+            return True
         if action == "no-limits":
             self.post_message(OpenPlace(Location("pods", self.session.namespace, filter=NO_LIMITS)))
         return action == "no-limits"
@@ -147,6 +150,10 @@ class Pane(Widget):
         first.
         """
         return self.ref_of_row(), "", ""
+
+    def marked_values(self) -> Sequence[tuple[ObjectRef | None, str, str]]:
+        """Return the same for each marked row; empty: none is."""
+        return ()
 
     def command(self) -> str:
         """Return what prints the same."""

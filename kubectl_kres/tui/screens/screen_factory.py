@@ -78,8 +78,9 @@ class WhatIfPane(Pane):
             return
         drawn = list(before_after(change.report, width, ascii_only=self.session.setting.ascii_only))
         yield from drawn
-        for typed_number in change.typed_numbers:
-            yield from self._smallest(change, typed_number, width)
+        if len(change.typed_numbers) == 1:
+            # Of several each may take the room that another one makes.
+            yield from self._smallest(change, change.typed_numbers[0], width)
         if drawn:
             yield [("", "")]
         yield [("strong", "to make it so")]

@@ -76,6 +76,8 @@ class Table(Drawn):
         self._row_mark = sign
         #: Which rows are not as they were before a change that is tried; None: no change is.
         self.differs: Callable[[Any], bool] | None = None
+        #: The rows that are marked.
+        self.marked: set[RowKey] = set()
         self._empty: Line = ()
         #: Whether the cursor stands on the first row, whichever that comes to be, since nobody has moved it.
         self.anchored = False
@@ -305,7 +307,7 @@ class Table(Drawn):
         mark, tone = self._row_mark(row)
         # The sign and the state carry the tone: where a whole row did, nothing stood out among bad rows.
         plain = self.tone("quiet" if tone == "quiet" else "")
-        before = "~" if self.differs is not None and self.differs(row) else " "
+        before = "*" if key in self.marked else "~" if self.differs is not None and self.differs(row) else " "
         cursor = ">" if current and (self.has_focus or not self.cursor_needs_focus) else " "
         segments = [
             Segment(f"{before}{cursor}", plain + over),
@@ -413,6 +415,13 @@ class Table(Drawn):
 
     def action_page(self, by: int) -> None:
         self.go(self._line + by * max(1, self.size.height - 2))
+
+    def mark(self) -> None:
+        """Mark the row under the cursor, or take its mark away, and go on to the next."""
+        if self.cursor is not None:
+            self.marked ^= {self.cursor}
+            self.refresh()
+            self.go(self._line + 1)
 
     def action_first(self) -> None:
         self.go(0)
