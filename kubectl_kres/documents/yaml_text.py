@@ -220,6 +220,8 @@ def value_positions(
         path = tuple(step for step in names if step is not None)
         if path in paths:
             result.setdefault(path, document.position(mark.line + 1, mark.column + 1))
+            if len(result) == len(paths):
+                break  # most documents are one object, which begins with them
     return result
 
 

@@ -75,8 +75,8 @@ def evaluation_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     for system in systems():
         answer = system.reads(store, AboutObject(subject)) if system.reads is not None else None
         if answer is not None:
-            beside = (AboutHeld(subject), *((AboutPolicies(namespace),) if namespace else ()))
-            return (*answer, *(read for question in beside for read in reads_for(store, question)))
+            enforced = _enforced_reads(store, namespace) if namespace else ()
+            return (*answer, *reads_for(store, AboutHeld(subject)), *enforced)
     reads = [ReadRequest("LimitRange", namespace), ReadRequest("ResourceQuota", namespace)]
     nodes: tuple[ReadRequest, ...] = ()
     if subject.raw is None:
@@ -113,11 +113,23 @@ def evaluation_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
     affordable = _affordable(tuple(dict.fromkeys(read for read in reads if read.required or read not in required)))
     new = subject.raw is not None or subject.ref.kind != "Pod"
     texts = spec if new else None
-    more_reads = reads_for(store, AboutPod(namespace, texts, new))
-    enforced = reads_for(store, AboutPolicies(namespace))
+    more_reads = reads_for(store, AboutPod(namespace, texts, new)) if new else _reads_of_live(store, namespace)
+    enforced = _enforced_reads(store, namespace)
     held = reads_for(store, AboutHeld(subject))
     missing = _needs_of_missing_pods(store, subject)
     return tuple(dict.fromkeys((*affordable, *nodes, *more_reads, *enforced, *held, *missing)))
+
+
+def _reads_of_live(store: Store, namespace: str) -> tuple[ReadRequest, ...]:
+    """Return what systems read for a pod that exists: the same for all pods of a namespace."""
+    question = AboutPod(namespace, None, new=False)
+    return store.memo(("reads of live pods", namespace), None, None, lambda: tuple(reads_for(store, question)))
+
+
+def _enforced_reads(store: Store, namespace: str) -> tuple[ReadRequest, ...]:
+    """Return what systems read of what is enforced in a namespace."""
+    question = AboutPolicies(namespace)
+    return store.memo(("reads of what is enforced", namespace), None, None, lambda: tuple(reads_for(store, question)))
 
 
 def _needs_of_missing_pods(store: Store, subject: Subject) -> Iterator[ReadRequest]:
