@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
+from msgspec.structs import replace
+
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.cli.args.arguments import Test, fields_match, labels_match, name_of, refuse_selectors
 from kubectl_kres.cli.args.options import Options
@@ -89,7 +91,7 @@ def _select_all_quotas(source: ObjectSource, options: Options) -> Iterator[Selec
     none, shows = True, False
     for page in source.pages(ReadRequest(_QUOTA.kind)):
         none, shows = none and not page, shows or bool(page and shared_needs(source.store, "", page))
-        yield from _select_quotas(source, options, page, listed=True)
+        yield from _select_quotas(source, options, page, listed=True, along=not options.watch)
     more_reads = shared_needs(source.store, "", ()) if none or shows else ()
     source.fill(more_reads)
     yield from _select_shared_quotas(source, options, "", more_reads)
@@ -107,9 +109,17 @@ def _select_shared_quotas(
 
 
 def _select_quotas(
-    source: ObjectSource, options: Options, resource_quotas: Iterable[ResourceQuota], *, listed: bool
+    source: ObjectSource,
+    options: Options,
+    resource_quotas: Iterable[ResourceQuota],
+    *,
+    listed: bool,
+    along: bool = False,
 ) -> Iterator[Selection]:
-    """Namespace by namespace. Of a cluster no more than one namespace's objects are kept; a file is read once."""
+    """Namespace by namespace. Of a cluster no more than one namespace's objects are kept; a file is read once.
+
+    ``along``: the quotas are those of all namespaces, in their order: so are lists of what they count.
+    """
     live = source.store.origin.kind == "cluster"
     labels, fields = labels_match(options.selector), fields_match(options.field_selector, _QUOTA.kind)
     resource_quotas = (
@@ -120,8 +130,11 @@ def _select_quotas(
     for space, group in groupby(resource_quotas, key=lambda quota: quota.metadata.namespace):
         quotas_ = list(group)
         reads: tuple[ReadRequest, ...] = ()
+        kept: set[str] = set()
         if options.recount or options.by:
             reads = counting_needs(quotas_, Server(), space if live else "")
+            along = along and live and _fill_along(source, reads)
+            kept = {read.kind for read in reads} if along else set()
             source.fill(reads)
         if options.by in {"workload", VALUE}:
             owners = owner_needs(source.store, space if live else "")
@@ -137,8 +150,20 @@ def _select_quotas(
         refs = (ObjectRef(_QUOTA.kind, resource_quota.metadata.name, space) for resource_quota in quotas_)
         yield Selection(tuple(Subject(ref, _QUOTA) for ref in refs), listed=listed)
         for read in reads if live and not options.watch else ():
-            if read.kind != _QUOTA.kind:
+            if read.kind != _QUOTA.kind and read.kind not in kept:
                 source.store.forget(read.kind)
+
+
+def _fill_along(source: ObjectSource, reads: Iterable[ReadRequest]) -> bool:
+    """Read what is counted out of lists of all namespaces, as far as the namespaces have come; return False where such
+    a list could not be read, so that each namespace is to be asked for.
+    """
+    store, listed = source.store, [read for read in reads if read.namespace]
+    source.fill_in_order(listed)
+    lacking = [read for read in listed if not store.covered(read).is_known]
+    for read in lacking:
+        store.uncover(replace(read, namespace=""))
+    return not lacking
 
 
 def select_fit_subject(
