@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
@@ -41,6 +42,15 @@ Table = tuple[list[str], list[list[str]]]
 
 def kres(*words: str, right: Callable[[str, str], bool], code: int = 0) -> Subject:
     return Subject(f"kubectl-kres {' '.join(words)}", (str(KRES), *words), right, code)
+
+
+def all_pods(kubectl: str, count: int) -> Subject:
+    return Subject("kubectl get pods -A", (kubectl, "get", "pods", "-A"), lambda out, _: out.count("\n") == count + 1)
+
+
+def capacity() -> list[Subject]:
+    found = shutil.which("kube-capacity")
+    return [Subject("kube-capacity", (found,), lambda out, _: "NODE" in out)] if found else []
 
 
 def in_turn(subjects: Sequence[Subject], count: int, environment: Mapping[str, str]) -> list[list[Run]]:

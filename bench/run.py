@@ -9,8 +9,8 @@
 Parts: start (commands that ask no cluster), single (one object among many pods), sums (all pods added up), pods (all
 pods and Deployments explained, and compared with what they would get), quota (all quotas recounted), nodes (what they
 say to pods, a node for 20 of them), snapshots (all objects written to a file, its pods read), taskruns (all runs of a
-namespace explained), claims, sizes (some of these on clusters from a tenth of --pods to twice as many, into a plot in
-docs), feed (watched events), tui (the program in a terminal, under events).
+namespace explained), claims, slopes (how all of these grow from 1,000 pods to --pods, with a plot in docs), feed
+(watched events), tui (the program in a terminal, under events).
 Commands take turns, so that other load on the machine meets all of them; each figure is a median, those of start are
 the least.  Figures are for comparing within one run, not between machines.  A command whose answer is wrong has no
 figures: the run ends with 1.
@@ -32,18 +32,15 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from measure import KRES, Subject, WrongError, compared, in_turn, kres, least, median, table
+from measure import KRES, Subject, WrongError, all_pods, capacity, compared, in_turn, kres, least, median, table
 from nodes import nodes
 from page import PAGE, with_figures
-from plot import svg
 from podspec import add, milli
 from served import CACHE, HERE, cluster, served, truth
 from single import single
+from slopes import slopes
 
 STARTS = 15
-#: What the plot of sizes shows, of --pods.
-SHARES = (0.1, 0.5, 1, 2)
-PLOT = HERE.parent / "docs" / "pods.svg"
 FEW_PODS = 1000
 #: Runs a command; the last line on stderr is then what it has loaded.
 _LOADED = """
@@ -217,31 +214,6 @@ def pods(kubectl: str, options: argparse.Namespace) -> str:
         return table(*compared(f"{count:,} pods", subjects, options.runs, environment))
 
 
-def sizes(_: str, options: argparse.Namespace) -> str:
-    """Seconds of CPU and the most memory at several sizes, into a plot; a row for each command and size."""
-    counts = [int(options.pods * share) for share in SHARES]
-    rows: list[list[str]] = []
-    seconds: dict[str, list[tuple[float, float]]] = {}
-    for count in counts:
-        folder = cluster(count)
-        told = f"{count} objects: "
-        subjects = [
-            summary(folder),
-            recount(folder),
-            kres("explain", "pods", "-A", right=lambda out, _, told=told: told in out),
-            differing("diff", "pods", "-A", count=count),
-        ]
-        with served(folder) as environment:
-            in_turn(subjects[:1], 1, environment)  # the server compresses each page once
-            for one, runs in zip(subjects, in_turn(subjects, options.runs, environment), strict=True):
-                found = median(runs)
-                seconds.setdefault(one.name, []).append((count, found.cpu))
-                each = f"{1e6 * found.cpu / count:.0f}"
-                rows.append([one.name, f"{count:,}", f"{found.cpu:.2f}", each, f"{found.peak:.0f}"])
-    PLOT.write_text(svg("CPU seconds", "pods", seconds))
-    return table(["command", "pods", "CPU s", "µs a pod", "peak MiB"], sorted(rows, key=lambda row: row[0]))
-
-
 def recount(folder: Path) -> Subject:
     """All quotas recounted; which statuses are stale, as the truth has it."""
     stale = {name: one["stale"] for name, one in truth(folder)["quotas"].items()}
@@ -390,15 +362,6 @@ def tui(_: str, options: argparse.Namespace) -> str:
     return beside("tui.py", "--pods", str(options.pods), "--seconds", str(options.seconds))
 
 
-def all_pods(kubectl: str, count: int) -> Subject:
-    return Subject("kubectl get pods -A", (kubectl, "get", "pods", "-A"), lambda out, _: lines(out) == count + 1)
-
-
-def capacity() -> list[Subject]:
-    found = shutil.which("kube-capacity")
-    return [Subject("kube-capacity", (found,), lambda out, _: "NODE" in out)] if found else []
-
-
 def lines(text: str) -> int:
     return text.count("\n")
 
@@ -416,7 +379,7 @@ PARTS: dict[str, Callable[[str, argparse.Namespace], str]] = {
     "single": single,
     "sums": sums,
     "pods": pods,
-    "sizes": sizes,
+    "slopes": slopes,
     "quota": quota,
     "nodes": nodes,
     "snapshots": snapshots,
