@@ -53,6 +53,10 @@ BINARIES = (
     Binary("kube-scheduler", "kubernetes", "k8s.io/kubernetes/cmd/kube-scheduler", 30),
     Binary("kubectl", "kubernetes", "k8s.io/kubernetes/cmd/kubectl", 20),
 )
+KUEUE = Binary("kueue", "kueue", "sigs.k8s.io/kueue/cmd/kueue", 200)
+"""No part of a control plane, and asked for apart: most tests need none."""
+DEFINITIONS = "config/components"
+"""Folder of Kueue's module with its definitions and webhooks, which are kept beside the program."""
 VERSIONED = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
 """Those whose version decides what the tests see."""
 
@@ -76,10 +80,13 @@ def target() -> tuple[str, str]:
     return platform.system().lower(), {"x86_64": "amd64", "aarch64": "arm64"}.get(machine, machine)
 
 
-def cache_folder() -> Path:
-    """Where built binaries are kept: one folder for each state of the go.mod and go.sum files and each platform."""
+def cache_folder(*modules: str) -> Path:
+    """Where built binaries are kept: one folder for each state of the go.mod and go.sum files and each platform.
+
+    ``modules``: whose files they are; none: those of the control plane.
+    """
     digest = hashlib.sha256()
-    for module in ("etcd", "kubernetes"):
+    for module in modules or ("etcd", "kubernetes"):
         for file in ("go.mod", "go.sum"):
             digest.update((HERE / module / file).read_bytes())
     home = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))  # noqa: PTH111, fails without a home
@@ -131,8 +138,30 @@ def complete() -> Path:
     found = find()
     lacking = [binary for binary in wanted() if binary not in found]
     if lacking:
-        build_all(lacking)
+        build_all(lacking, cache_folder())
     return gather({**found, **{binary: cache_folder() / binary.name for binary in lacking}})
+
+
+def kueue() -> Path:
+    """The folder that holds Kueue's manager and its ``config/components``, built if it is not there; raises
+    NoBinaryError.
+    """
+    folder = cache_folder(KUEUE.module)
+    if not (folder / KUEUE.name).exists():
+        build_all([KUEUE], folder)
+    if not (folder / DEFINITIONS).exists():
+        command = [usable_go([KUEUE]), "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kueue"]
+        done = subprocess.run(
+            command, cwd=HERE / KUEUE.module, env=go_environment(), capture_output=True, text=True, check=True
+        )
+        fresh = folder / f".definitions.{os.getpid()}"
+        for file in Path(done.stdout.strip(), DEFINITIONS).rglob("*.yaml"):
+            copy = fresh / file.relative_to(Path(done.stdout.strip(), DEFINITIONS))
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(file.read_bytes())
+        (folder / DEFINITIONS).parent.mkdir(exist_ok=True)
+        fresh.replace(folder / DEFINITIONS)
+    return folder
 
 
 def kubectl(folder: Path) -> Path:
@@ -156,9 +185,8 @@ def gather(found: dict[Binary, Path]) -> Path:
     return folder
 
 
-def build_all(lacking: list[Binary]) -> None:
-    """Build into the cache, once however many ask; raises NoBinaryError."""
-    folder = cache_folder()
+def build_all(lacking: list[Binary], folder: Path) -> None:
+    """Build into a folder of the cache, once however many ask; raises NoBinaryError."""
     go = usable_go(lacking)
     with locked(folder.with_name(folder.name + ".lock")):
         lacking = [binary for binary in lacking if not (folder / binary.name).exists()]

@@ -145,7 +145,7 @@ class ControlPlane:
         etcd, port = f"http://{HOST}:{free_port()}", free_port()
         self.url = f"https://{HOST}:{port}"
         self._spawn("etcd", etcd_args(self.folder, etcd))
-        self._wait("etcd", lambda: http_ok(f"{etcd}/health"))
+        self.wait("etcd", lambda: http_ok(f"{etcd}/health"))
 
         key, tokens = self.folder / "service-account.key", self.folder / "tokens.csv"
         write_private(key, signing_key())
@@ -170,7 +170,7 @@ class ControlPlane:
             ],
         )
         for path in ("/readyz", "/api/v1/namespaces/default"):
-            self._wait("kube-apiserver", partial(self._serves, path))
+            self.wait("kube-apiserver", partial(self._serves, path))
         write_private(self.kubeconfig, kubeconfig(self.url, self.token, self.ca_file.read_bytes()))
         if self.controllers:
             self._start_controllers()
@@ -268,7 +268,7 @@ class ControlPlane:
         if "serviceaccount-controller" in self.controllers:
             # Its first work is the one sign from outside that the controllers run.
             account = "/api/v1/namespaces/default/serviceaccounts/default"
-            self._wait("kube-controller-manager", partial(self._serves, account))
+            self.wait("kube-controller-manager", partial(self._serves, account))
 
     def _start_scheduler(self) -> None:
         """Start kube-scheduler; it answers readyz once it knows the nodes and pods of the server."""
@@ -286,16 +286,22 @@ class ControlPlane:
                 *self.scheduler_args,
             ],
         )
-        self._wait("kube-scheduler", lambda: http_ok(f"https://{HOST}:{port}/readyz"))
+        self.wait("kube-scheduler", lambda: http_ok(f"https://{HOST}:{port}/readyz"))
 
     def _serves(self, path: str) -> bool:
         return self.request("GET", path, timeout=PROBE_SECONDS)[0] == 200
 
     def _spawn(self, name: str, args: Iterable[str]) -> None:
-        guard = [sys.executable, "-I", "-S", str(GUARD), str(self.log(name)), str(self.assets / name)]
+        self.spawn(self.assets / name, args)
+
+    def spawn(self, program: Path, args: Iterable[str]) -> None:
+        """Start a program that ends with this control plane; its name is that of its process and log."""
+        name = program.name
+        guard = [sys.executable, "-I", "-S", str(GUARD), str(self.log(name)), str(program)]
         self.processes[name] = subprocess.Popen([*guard, *args], stdin=subprocess.PIPE, start_new_session=True)
 
-    def _wait(self, name: str, ready: Callable[[], bool]) -> None:
+    def wait(self, name: str, ready: Callable[[], bool]) -> None:
+        """Return once a component is ready. Raises StartError after the time limit, and if one ended."""
         deadline = time.monotonic() + self.timeout
         while time.monotonic() < deadline:
             self.check()

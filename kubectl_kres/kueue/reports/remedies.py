@@ -15,6 +15,7 @@ from msgspec import structs
 from kubectl_kres.kueue import model
 from kubectl_kres.kueue.reports.account import account_of_workload, nearest, quota_field
 from kubectl_kres.kueue.reports.record import QueueAccount
+from kubectl_kres.kueue.reports.words import SHORT
 from kubectl_kres.kueue.reports.world import owner_name
 from kubectl_kres.kueue.rules.charge import amount_text, to_units
 from kubectl_kres.kueue.rules.flavors import PodSetRequest
@@ -137,7 +138,8 @@ class QueueRemedies:
         then = self._then(workload=changed)
         if why == "meant" and not then:
             # The name is right, whatever else is wrong.
-            then = f"what it is told then is: {self._verdict(workload=changed).text}"
+            cause = self._verdict(workload=changed).cause
+            then = f"it waits there, too: {SHORT.get(cause, cause)}"
         if not then or (why != "meant" and then != _ADMITTED):
             return
         edit = SetField(self.of, f"metadata.labels[{model.QUEUE_LABEL}]", name, self.account.local_queue)

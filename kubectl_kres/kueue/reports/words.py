@@ -94,7 +94,7 @@ def quota_text(account: QueueAccount) -> str:
     waiting = {name: rows for name, rows in flavors.items() if {row.why for row in rows} == {"WaitingForQuota"}}
     never = [row for rows in flavors.values() for row in rows if row.why == "ExceedsMaxQuota"]
     others = [_mismatch_text(account, name, rows) for name, rows in flavors.items()]
-    if waiting:
+    if waiting and "" not in flavors:
         parts = [
             f"{join_words([f'{row.resource} {row.short}' for row in rows])} in flavor {name}"
             for name, rows in waiting.items()

@@ -56,10 +56,11 @@ def to_units(resource: str, quantity: Quantity) -> int:
 
 
 def amount_text(resource: str, units: int) -> str:
-    """Return an amount as Kueue writes it. Source: pkg/resources/requests.go ResourceQuantity."""
+    """Return an amount as Kueue writes it. Source: pkg/resources/resource_formatter.go ResourceQuantity."""
     if resource == "cpu":
         return str(Quantity(units * 10**6))
-    return str(quantity_of(units, "BinarySI" if resource.startswith(_BYTES) else "DecimalSI"))
+    text = str(quantity_of(units, "BinarySI")) if resource.startswith(_BYTES) else ""
+    return text if text.endswith("i") else str(quantity_of(units, "DecimalSI"))
 
 
 def charges(

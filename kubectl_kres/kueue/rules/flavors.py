@@ -166,17 +166,15 @@ def _assign(
     charge = {name: units * count for name, units in request.each.items()}
     if group_of(queue, "pods") is not None:
         charge["pods"] = count
+    # Kueue visits resources in no order, and names the first that gets no flavor.
     uncovered = sorted(name for name, units in charge.items() if units and group_of(queue, name) is None)
-    if uncovered:
-        faults = tuple(
-            FlavorFault("NoMatchingFlavor", f"resource {name} unavailable in ClusterQueue", "", name, part="uncovered")
-            for name in uncovered
-        )
-        return PodSetDecision(pod_set.name, count, charge, faults=faults, why="NoMatchingFlavor")
+    all_faults = [
+        FlavorFault("NoMatchingFlavor", f"resource {name} unavailable in ClusterQueue", "", name, part="uncovered")
+        for name in uncovered
+    ]
+    whys: list[Why] = [fault.why for fault in all_faults]
     chosen: dict[str, str] = {}
-    all_faults: list[FlavorFault] = []
-    whys: list[Why] = []
-    borrows, kept = False, True
+    borrows, kept = False, not uncovered
     for group in queue.spec.resource_groups or ():
         asked = {name: charge[name] for name in group.covered_resources or () if name in charge}
         if not asked:
