@@ -62,16 +62,7 @@ class Kres(WhatIfKeys):
     """Read-only. ``session`` belongs to this app's loop."""
 
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = set(palette.PROVIDERS)
-    CSS = """
-    #body { height: 1fr; }
-    #room { display: none; height: 1fr; }
-    #typing { height: 1; display: none; }
-    #sign { width: auto; min-width: 1; }
-    #prompt { width: 1fr; }
-    .small #body, .small #where, .small #crumbs { display: none; }
-    .small #room { display: block; }
-    .low #crumbs { display: none; }
-    """
+    CSS_PATH = "kres.tcss"
     ENABLE_COMMAND_PALETTE = True
 
     def __init__(self, session: Session, trail: Trail = (HOME,), *, theme: str = "", ansi: bool = False) -> None:

@@ -53,21 +53,6 @@ _WITHOUT_ROWS = frozenset({"timeline"})
 class Browse(TablePane):
     """Rows are made a slice of time after the other, so that no key waits for a long list."""
 
-    DEFAULT_CSS = """
-    Browse {
-        layout: vertical;
-        & > Table { height: 1fr; }
-        & > Lines { height: 1fr; border-top: solid $foreground 25%; }
-        & > Lines:focus { border-top: heavy $accent; }
-        &.beside { layout: horizontal; }
-        &.beside > Lines { width: 1fr; height: 1fr; border-left: solid $foreground 25%; }
-        &.beside > Lines:focus { border-left: heavy $accent; }
-        &.bare > Lines, &.nothing > Lines { display: none; }
-        &.absent > Table { display: none; }
-        &.absent > Lines, &.absent > Lines:focus { width: 1fr; height: 1fr; border: none; }
-    }
-    """
-
     def __init__(self, session: Session, location: Location, listing: Listing) -> None:
         super().__init__(session, location)
         self.listing = listing

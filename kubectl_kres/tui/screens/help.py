@@ -29,10 +29,6 @@ _TWO = 100
 class HelpPane(Pane):
     """``about``: what the screen shows that help was asked on; ``below``: that screen, None where it is not known."""
 
-    DEFAULT_CSS = """
-    HelpPane > Lines { height: 1fr; }
-    """
-
     def __init__(self, session: Session, location: Location, about: str, below: Pane | None) -> None:
         super().__init__(session, location)
         self._topic = about

@@ -57,13 +57,6 @@ def _to_row(table: Table, key: RowKey) -> None:
 class JumpScreen(ModalScreen[JumpTarget | None]):
     """The screen below with a letter on each target, as many as there are letters. Any other key goes back."""
 
-    DEFAULT_CSS = """
-    JumpScreen { background: transparent; }
-    JumpScreen > Static {
-        position: absolute; width: 1; height: 1; color: $accent; background: $background; text-style: bold reverse;
-    }
-    """
-
     def __init__(self, targets: Sequence[JumpTarget]) -> None:
         super().__init__()
         self._targets = dict(zip(LETTERS, targets, strict=False))

@@ -36,14 +36,6 @@ class KindRow(Struct, frozen=True):
 class KindsPane(TablePane):
     """What ctrl-a shows in k9s, and what is denied."""
 
-    DEFAULT_CSS = """
-    KindsPane {
-        layout: vertical;
-        & > Table { height: 1fr; }
-        & > Lines { height: 7; border-top: solid $foreground 25%; }
-    }
-    """
-
     sortable = False
 
     def __init__(self, session: Session, location: Location) -> None:

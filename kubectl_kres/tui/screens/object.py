@@ -163,10 +163,6 @@ class ObjectPane(Pane):
 class ReportPane(ObjectPane):
     """One page of text."""
 
-    DEFAULT_CSS = """
-    ReportPane > Lines { height: 1fr; }
-    """
-
     def __init__(self, session: Session, location: Location) -> None:
         super().__init__(session, location)
         self.page = Lines()

@@ -108,21 +108,6 @@ class OverviewPane(TablePane):
     What costs much is computed between keys.
     """
 
-    DEFAULT_CSS = """
-    OverviewPane {
-        layout: vertical;
-        & > #strip { height: auto; max-height: 2; }
-        & > #both { height: 1fr; layout: vertical; }
-        & > #both > #worst { height: 1fr; }
-        & > #both > #fixes, & > #both > #areas { border-top: solid $foreground 25%; }
-        & > #both > #fixes:focus, & > #both > #areas:focus { border-top: heavy $accent; }
-        &.beside > #both { layout: grid; }
-        &.beside > #both > #fixes {
-            row-span: 2; height: 1fr; border-left: solid $foreground 25%;
-        }
-        &.beside > #both > #fixes:focus { border-left: heavy $accent; }
-    }
-    """
     sortable = False
 
     def __init__(self, session: Session, location: Location) -> None:

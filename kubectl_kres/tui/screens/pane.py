@@ -68,9 +68,6 @@ class Pane(Widget):
 
     #: The groups of keys that mean something on the screen.
     KEY_GROUPS: ClassVar[tuple[str, ...]] = ("everywhere",)
-    DEFAULT_CSS = """
-    Pane { height: 1fr; background: $background; }
-    """
 
     def __init__(self, session: Session, location: Location) -> None:
         super().__init__()

@@ -49,18 +49,6 @@ _SHORT = {"persistentvolumeclaims": "PVCS", "replicationcontrollers": "RCS", "se
 class QuotaPane(ObjectPane, TablePane):
     """The quota on top, its users below, and what the one under the cursor has; from the report of ``quota --by``."""
 
-    DEFAULT_CSS = """
-    QuotaPane {
-        layout: vertical;
-        & > #figures { height: auto; }
-        & > Table { height: 1000fr; border-top: solid $foreground 25%; }
-        & > #holding { height: 1fr; border-top: solid $foreground 25%; }
-        & > #holding:focus { border-top: heavy $accent; }
-        &.beside { layout: grid; grid-size: 2 2; }
-        &.beside > Table { row-span: 2; height: 1fr; border-left: solid $foreground 25%; }
-    }
-    """
-
     KEY_GROUPS: ClassVar[tuple[str, ...]] = ("everywhere", "lists", "quota")
     answer: QuotaReport | None
 

@@ -52,10 +52,6 @@ def _tried_refs(change: WhatIf) -> tuple[ObjectRef, ...]:
 class WhatIfPane(Pane):
     """One page of text. All other screens are drawn on the state that it tells of, until the change is left."""
 
-    DEFAULT_CSS = """
-    WhatIfPane > Lines { height: 1fr; }
-    """
-
     def __init__(self, session: Session, location: Location) -> None:
         super().__init__(session, location)
         self.page = Lines()

@@ -45,25 +45,6 @@ class TreePane(ObjectPane, TablePane):
     is known stands beside the tree, not below.
     """
 
-    DEFAULT_CSS = """
-    TreePane {
-        layout: vertical;
-        & > #verdict { height: auto; overflow-y: hidden; }
-        & > Container { layout: vertical; height: 1fr; }
-        & > Container > Table { height: 1000fr; }
-        & > Container > Lines { height: 1fr; border-top: solid $foreground 25%; }
-        &.beside > Container { layout: horizontal; }
-        &.beside > Container > Table { height: 1fr; }
-        &.beside > Container > Lines { width: 1fr; border-left: solid $foreground 25%; }
-        & > #after { height: 1fr; border-top: solid $foreground 25%; }
-        & > #after:focus { border-top: heavy $accent; }
-        & > #page { height: 1fr; }
-        &.page > Container { display: none; }
-        &.tree > #page { display: none; }
-        &.nothing > Container > Table { height: 0; }
-        &.nothing > Container > Lines { border: none; }
-    }
-    """
     KEY_GROUPS: ClassVar[tuple[str, ...]] = ("everywhere", "objects")
     TABS: ClassVar[Sequence[tuple[str, str]]]
     JUMPS: ClassVar[Mapping[str, str]] = {"explain": "text"}

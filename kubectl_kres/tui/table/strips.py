@@ -174,22 +174,6 @@ class ToneWidget(Widget):
 class Drawn(ScrollView, ToneWidget, can_focus=True):
     """A widget that draws its own lines and scrolls; the tones of reports are styles of the theme."""
 
-    DEFAULT_CSS = """
-    Drawn {
-        background: $background;
-        color: $foreground;
-        scrollbar-size-vertical: 1;
-        scrollbar-background: $background;
-        scrollbar-background-hover: $background;
-        scrollbar-background-active: $background;
-        scrollbar-size-horizontal: 0;
-        overflow-x: hidden;
-        border-title-color: $foreground;
-        border-title-style: bold;
-    }
-    Drawn:focus { border-title-color: $accent; }
-    """
-
     _title = ""
 
     def entitle(self, title: str) -> None:
@@ -231,14 +215,6 @@ def count_cells(line: Line) -> int:
 
 class Bar(ToneWidget):
     """One line: something on the left, something on the right, which has to give way."""
-
-    DEFAULT_CSS = """
-    Bar {
-        height: 1;
-        background: $background;
-        color: $foreground;
-    }
-    """
 
     class Clicked(Message):
         """A piece of the left part was clicked: the ``index``-th of bar ``bar``."""

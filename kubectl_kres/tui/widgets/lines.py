@@ -31,9 +31,6 @@ class Lines(Drawn):
     """Text that is read, not chosen from. What is longer than the widget is wide goes on below."""
 
     BINDINGS: ClassVar[list[BindingType]] = movement_bindings()
-    DEFAULT_CSS = """
-    Lines { padding: 0 1; }
-    """
 
     class Copied(Message):
         """A command to type is to be copied."""

@@ -44,16 +44,6 @@ class Prompt(Input):
         Binding("up", "recall(-1)", show=False),
         Binding("down", "recall(1)", show=False),
     ]
-    DEFAULT_CSS = """
-    Prompt {
-        border: none;
-        padding: 0;
-        height: 1;
-        background: $background;
-        color: $foreground;
-        &:focus { border: none; background: $background; background-tint: transparent; }
-    }
-    """
 
     #: The line is as long as there is room, whatever stands in it.
     virtual_size = Reactive(Size(0, 0), layout=False)
