@@ -5,7 +5,7 @@ quotas use.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -26,57 +26,54 @@ from kubectl_kres.provenance.journal import Assumption, Journal
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, Verdict, find_unread
 from kubectl_kres.reports.common.nodes import node_of
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.record import Record, Wording
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.pod.verdict import verdict_of, with_outcome
 from kubectl_kres.reports.remedies.compose import untested_remedies
-from kubectl_kres.reports.remedies.context import RemedyContext, quota_excess
+from kubectl_kres.reports.remedies.context import RemedyContext, RemedyTexts, quota_excess
 from kubectl_kres.reports.remedies.pod_remedy import remedies
+from kubectl_kres.reports.remedies.refusal_fixes import (
+    GrowLess,
+    KeepClass,
+    NameStoredContainers,
+    WithinFeatures,
+    WithinNode,
+)
 from kubectl_kres.store.store import Store
 
-_REPLACE = "make a new pod: change the template, or delete the pod and create it again"
-_CLASSES = {
-    "Guaranteed": "keep cpu and memory requests equal to the limits {place}: the pod stays Guaranteed",
-    "Burstable": "leave at least one cpu or memory request below its limit: the pod stays Burstable",
-    "BestEffort": f"{_REPLACE}; a BestEffort pod stays without cpu and memory",
-}
 
-
-def _kept_class(case: RemedyContext) -> Iterator[str]:
+def _kept_class(case: RemedyContext) -> Iterator[Wording]:
     stored = re.search(r'Invalid value: "(\w+)"', case.finding.text)
-    place = "at the pod level" if case.draft is not None and case.draft.pod is not None else "in every container"
-    yield _CLASSES.get(stored[1] if stored else "", "keep the QoS class as it is").format(place=place)
+    yield KeepClass(stored[1] if stored else "", pod_level=case.draft is not None and case.draft.pod is not None)
 
 
-def _node_capacity_remedies(case: RemedyContext) -> Iterator[str]:
-    finding = case.finding
-    node = finding.source.name if finding.source is not None else "the node"
-    yield f"ask for at most {finding.limit} of {finding.resource} in total, which is what {node} has, or {_REPLACE}"
+def _node_capacity_remedies(case: RemedyContext) -> Iterator[Wording]:
+    yield WithinNode(_source_name(case), case.finding.resource, case.finding.limit)
 
 
-def _features(case: RemedyContext) -> Iterator[str]:
-    source = case.finding.source
-    node = source.name if source is not None else "the node"
-    yield f"resize containers and sidecars only: {node} does not declare {case.finding.observed}; or {_REPLACE}"
+def _features(case: RemedyContext) -> Iterator[Wording]:
+    yield WithinFeatures(_source_name(case), case.finding.observed)
 
 
-def _exceeded_quota_remedies(case: RemedyContext) -> Iterator[str]:
+def _exceeded_quota_remedies(case: RemedyContext) -> Iterator[Wording]:
     """Yield the remedies of a full quota: a resize costs only what grows."""
-    finding = case.finding
-    quota = finding.source.name if finding.source is not None else ""
-    result = quota_excess(finding)
+    name, quota, result = case.finding.resource, _source_name(case), quota_excess(case.finding)
     if result is None:
-        yield f"raise {finding.resource} of quota {quota}"
+        yield GrowLess(name, quota, resize=True)
         return
     left = result.hard - result.used
-    less = f"grow by at most {left}" if left.nano > 0 else "do not grow"
-    free = f"free {result.shortage} of {finding.resource} in quota {quota}"
-    yield f"{free}, or raise its hard to {result.after}, or {less}"
+    yield GrowLess(
+        name, quota, str(result.after), str(result.shortage), str(left) if left.nano > 0 else "", resize=True
+    )
 
 
-REMEDIES: Mapping[str, Callable[[RemedyContext], Iterator[str]]] = {
+def _source_name(case: RemedyContext) -> str:
+    return case.finding.source.name if case.finding.source is not None else ""
+
+
+REMEDIES: Mapping[str, RemedyTexts] = {
     "quota/exceeded": _exceeded_quota_remedies,
     "resize/qos": _kept_class,
     "resize/node-features": _features,
@@ -294,9 +291,7 @@ def resize(store: Store, subject: Subject, patch: Any, options: EvaluationOption
     return Resize(
         subject.ref,
         with_outcome(verdict_of(outcomes), missed),
-        untested_remedies(
-            remedies(outcomes, named, REMEDIES) if same else (f"name the containers that the pod has: {_names(old)}",)
-        ),
+        untested_remedies(remedies(outcomes, named, REMEDIES) if same else (NameStoredContainers(_names(old)),)),
         changed,
         tuple(dict.fromkeys(change.container for change in changed if change.restart)),
         tuple(_list_sums(before, first.draft, node)) if same and first.draft is not None else (),

@@ -28,6 +28,8 @@ _WORDED_IN = {
     "kubectl_kres.reports.run_state.next_steps": "kubectl_kres.render.verdict.next_steps",
     "kubectl_kres.reports.common.nodes": "kubectl_kres.render.verdict.node_fixes",
     "kubectl_kres.reports.common.remedy": "kubectl_kres.render.verdict.edits",
+    "kubectl_kres.reports.remedies.passing_room": "kubectl_kres.render.verdict.room_fixes",
+    "kubectl_kres.reports.remedies.pod_update": "kubectl_kres.render.verdict.room_fixes",
     "kubectl_kres.reports.remedies.refusal_fixes": "kubectl_kres.render.verdict.refusal_fixes",
     "kubectl_kres.reports.remedies.unseen_refusal": "kubectl_kres.render.verdict.unseen_fixes",
     "kubectl_kres.reports.qos.qos_report": "kubectl_kres.render.pod.qos_notes",

@@ -8,7 +8,7 @@ from typing import Any
 
 from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import Reason
-from kubectl_kres.reports.run_state.next_steps import AskSuspender, FollowPod, MatchNode, NextStep, SeeFix
+from kubectl_kres.reports.run_state.next_steps import AskSuspender, BindClaim, FollowPod, MatchNode, NextStep, SeeFix
 
 #: Who removes the scheduling gates and suspensions of these, and how to see what it thinks.
 _QUEUES: Mapping[str, str] = {
@@ -137,8 +137,16 @@ def _ask_suspender(step: AskSuspender) -> str:
     return f"it is {step.kind} {step.name} that suspends it: {get} shows why"
 
 
+def _volume(step: BindClaim) -> str:
+    volume = "create a PersistentVolume that fits it"
+    if step.cause == "no default class":
+        return f"set spec.storageClassName to a StorageClass, mark one as the default, or {volume}"
+    return f"create StorageClass {step.storage_class}, or {volume}" if step.storage_class else volume
+
+
 WORDS: Mapping[type, Callable[[Any], str]] = {
     AskSuspender: _ask_suspender,
+    BindClaim: _volume,
     FollowPod: _follow_pod,
     MatchNode: lambda _: (
         "if it is to run: label a node so that it matches, or change nodeSelector, affinity or tolerations"

@@ -8,11 +8,14 @@ from typing import Any
 from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.remedies.refusal_fixes import (
     ApartBounds,
+    AskWithin,
     BoundClaim,
     ChangeValues,
     CorrectDefaults,
     Demand,
     Filling,
+    GrowLess,
+    KeepClass,
     KeepRatio,
     LowerContainerLimit,
     LowerOrRaise,
@@ -22,12 +25,15 @@ from kubectl_kres.reports.remedies.refusal_fixes import (
     MoveField,
     NameContainers,
     NameResource,
+    NameStoredContainers,
     OtherRefusal,
     SetAmount,
     SetWithin,
     ShareOfLimit,
     StateAmount,
     UseWholeNumber,
+    WithinFeatures,
+    WithinNode,
     WriteBothSides,
     WriteQuantity,
     WriteType,
@@ -85,6 +91,41 @@ def _make_room(fix: MakeRoom) -> str:
     if fix.freed:
         return f"free {fix.freed} of {fix.resource} in quota {fix.quota}, or raise its hard to {end}"
     return f"raise {fix.resource} of quota {fix.quota} to {end}"
+
+
+def _grow_less(fix: GrowLess) -> str:
+    if not fix.freed:
+        return f"raise {fix.resource} of quota {fix.quota}"
+    if fix.resize:
+        less = f"grow by at most {fix.left}" if fix.left else "do not grow"
+        return f"free {fix.freed} of {fix.resource} in quota {fix.quota}, or raise its hard to {fix.to}, or {less}"
+    less = f", or grow it by at most {fix.left}" if fix.left else ""
+    return f"raise {fix.resource} of quota {fix.quota} to {fix.to}, or free {fix.freed} of it{less}"
+
+
+_NEW_POD = "make a new pod: change the template, or delete the pod and create it again"
+
+
+def _keep_class(fix: KeepClass) -> str:
+    place = "at the pod level" if fix.pod_level else "in every container"
+    match fix.qos_class:
+        case "Guaranteed":
+            return f"keep cpu and memory requests equal to the limits {place}: the pod stays Guaranteed"
+        case "Burstable":
+            return "leave at least one cpu or memory request below its limit: the pod stays Burstable"
+        case "BestEffort":
+            return f"{_NEW_POD}; a BestEffort pod stays without cpu and memory"
+    return "keep the QoS class as it is"
+
+
+def _within_node(fix: WithinNode) -> str:
+    has = f"which is what {fix.node or 'the node'} has"
+    return f"ask for at most {fix.amount} of {fix.resource} in total, {has}, or {_NEW_POD}"
+
+
+def _within_features(fix: WithinFeatures) -> str:
+    lacks = f"{fix.node or 'the node'} does not declare {fix.features}"
+    return f"resize containers and sidecars only: {lacks}; or {_NEW_POD}"
 
 
 def _state_amount(fix: StateAmount) -> str:
@@ -164,6 +205,12 @@ def _keep_ratio(fix: KeepRatio) -> str:
 
 WORDS: Mapping[type, Callable[[Any], str]] = {
     ApartBounds: _apart_bounds,
+    AskWithin: lambda fix: f"ask for {fix.bound} {fix.amount} of {fix.resource}",
+    GrowLess: _grow_less,
+    KeepClass: _keep_class,
+    NameStoredContainers: lambda fix: f"name the containers that the pod has: {fix.names}",
+    WithinFeatures: _within_features,
+    WithinNode: _within_node,
     BoundClaim: _bound_claim,
     CorrectDefaults: _correct_defaults,
     ChangeValues: lambda fix: (

@@ -20,6 +20,7 @@ from kubectl_kres.reports.run_state.details import (
     SchedulingGates,
     SilentScheduler,
     TurnedOff,
+    UnboundClaim,
 )
 
 
@@ -58,6 +59,18 @@ def _claim_not_made(claim: ClaimNotMade) -> str:
     return f"{what} is not made{f': {why}' if why else ''}"
 
 
+def _unbound_claim(claim: UnboundClaim) -> str:
+    match claim.cause:
+        case "no pod":
+            return "it is bound once a pod that uses it has a node"
+        case "no default class":
+            return "no StorageClass is the default and the claim names none"
+        case "no such class":
+            return f"StorageClass {claim.storage_class} does not exist"
+        case "no volume":
+            return "no volume was found or made for it"
+
+
 def _no_resource_claim(missing: NoResourceClaim) -> str:
     if missing.template:
         return f"no ResourceClaim is made yet for {missing.claim} of ResourceClaimTemplate {missing.template}"
@@ -91,4 +104,5 @@ WORDS: Mapping[type, Callable[[Any], str]] = {
     SchedulingGates: _gates,
     SilentScheduler: lambda silent: f"no scheduler called {silent.scheduler} has answered within {silent.seconds}s",
     TurnedOff: _turned_off,
+    UnboundClaim: _unbound_claim,
 }

@@ -11,6 +11,8 @@ from kubectl_kres.reports.common.effective_policies import default_storage_class
 from kubectl_kres.reports.common.explanation import RunState
 from kubectl_kres.reports.common.owners import events_about, events_read
 from kubectl_kres.reports.pod.events import last_time
+from kubectl_kres.reports.run_state.details import UnboundClaim
+from kubectl_kres.reports.run_state.next_steps import BindClaim
 from kubectl_kres.store.store import ReadRequest, Store
 
 _CLASSES = ReadRequest("StorageClass", required=False)
@@ -38,22 +40,21 @@ def binding_state(store: Store, claim: PersistentVolumeClaim) -> RunState | None
     since = claim.metadata.creation_timestamp or ""
     message = last.message if last is not None else ""
     if last is not None and last.reason in _FOR_POD:
-        detail = "it is bound once a pod that uses it has a node"
+        detail = UnboundClaim("no pod")
         return RunState("starting", "UnboundVolumeClaim", since, detail=detail, message=message)
-    detail, step = _find_cause(store, claim)
+    detail = _find_cause(store, claim)
+    step = BindClaim(detail.cause, detail.storage_class)
     return RunState("waits", "UnboundVolumeClaim", since, detail=detail, message=message, next=step)
 
 
-def _find_cause(store: Store, claim: PersistentVolumeClaim) -> tuple[str, str]:
-    """Return what its class has to do with it, and what to change."""
+def _find_cause(store: Store, claim: PersistentVolumeClaim) -> UnboundClaim:
+    """Return what its class has to do with it."""
     named = claim.spec.storage_class_name
-    volume = "create a PersistentVolume that fits it"
     if store.covered(_CLASSES).is_known and named is None and not default_storage_class(store):
-        step = f"set spec.storageClassName to a StorageClass, mark one as the default, or {volume}"
-        return "no StorageClass is the default and the claim names none", step
+        return UnboundClaim("no default class")
     if store.covered(_CLASSES).is_known and named and store.get("StorageClass", named) is None:
-        return f"StorageClass {named} does not exist", f"create StorageClass {named}, or {volume}"
-    return "no volume was found or made for it", volume
+        return UnboundClaim("no such class", named)
+    return UnboundClaim("no volume")
 
 
 def _events(store: Store, claim: PersistentVolumeClaim) -> Iterator[Event]:

@@ -44,6 +44,7 @@ from kubectl_kres.reports.remedies.commands import add_access_flags
 from kubectl_kres.reports.remedies.compose import untested_remedies
 from kubectl_kres.reports.remedies.context import RemedyContext, RemedyTexts, quota_excess
 from kubectl_kres.reports.remedies.pod_remedy import remedies
+from kubectl_kres.reports.remedies.refusal_fixes import AskWithin, Bound, GrowLess
 from kubectl_kres.store.store import ReadRequest, Store
 
 
@@ -344,27 +345,25 @@ def _class_assumptions(item: Any, policies: Policies) -> Iterator[Assumption]:
     yield Assumption("spec.storageClassName", "claim/default-class", f"{names}: {gives}")
 
 
-def _build_claim_remedy(word: str) -> RemedyTexts:
-    def word_remedy(case: RemedyContext) -> Iterator[str]:
-        yield f"ask for at {word} {case.finding.limit} of {case.finding.resource}"
-
-    return word_remedy
+def _size_remedies(case: RemedyContext) -> Iterator[Wording]:
+    bound: Bound = "at most" if case.finding.rule == "limitrange/max" else "at least"
+    yield AskWithin(case.finding.resource, bound, case.finding.limit)
 
 
 #: A claim has no containers whose requests could be another.
-_OF_CLAIMS = {"limitrange/max": _build_claim_remedy("most"), "limitrange/min": _build_claim_remedy("least")}
+_OF_CLAIMS: Mapping[str, RemedyTexts] = dict.fromkeys(("limitrange/max", "limitrange/min"), _size_remedies)
 
 
-def _growth_remedies(case: RemedyContext) -> Iterator[str]:
+def _growth_remedies(case: RemedyContext) -> Iterator[Wording]:
     """Yield the names that a quota counts for the growth of a stored object."""
     finding = case.finding
     amount = quota_excess(finding)
     quota = finding.source.name if finding.source is not None else ""
     if amount is None:
         return
-    text = f"raise {finding.resource} of quota {quota} to {amount.after}, or free {amount.shortage} of it"
     left = amount.hard - amount.used
-    yield f"{text}, or grow it by at most {left}" if finding.resource.endswith("storage") and left.nano > 0 else text
+    less = str(left) if finding.resource.endswith("storage") and left.nano > 0 else ""
+    yield GrowLess(finding.resource, quota, str(amount.after), str(amount.shortage), less)
 
 
 _OF_GROWTH = {**_OF_CLAIMS, "quota/exceeded": _growth_remedies}

@@ -5,7 +5,7 @@ Each is tried: without it the next pod is admitted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import structs
 
@@ -22,21 +22,58 @@ from kubectl_kres.quantity import ZERO, parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.owners import controller
+from kubectl_kres.reports.common.record import Record, Sentence
 from kubectl_kres.reports.common.remedy import DeleteObject, PassingRoom, Remedy, SetField
 from kubectl_kres.reports.remedies.commands import commands, delete_command
 from kubectl_kres.reports.remedies.keepers import manager_sentence, named_owner
 from kubectl_kres.reports.rollout.wanted_pods import count_admitted_pods
 from kubectl_kres.store.store import ReadRequest, Store
-from kubectl_kres.wording import join_words
 
 #: It alone counts pods that have ended.
 _COUNT = "count/pods"
 #: Policies of CronJobs that let Jobs run beside each other.
 _OVERLAP = frozenset({"", "Allow"})
-#: So many objects are named, and so many are deleted by one fix.
-_NAMED, _MOST = 3, 20
+#: So many objects are deleted by one fix.
+_MOST = 20
 #: Owners that are deleted as a whole with their ended pods; others make new ones.
 _RUNS = frozenset({"Job", "TaskRun"})
+
+
+class AwaitPods(Sentence, frozen=True):
+    """Pods that are being deleted, until when at the latest (RFC 3339), and the amounts that come back with them."""
+
+    pods: tuple[str, ...]
+    until: str
+    amounts: tuple[str, ...]
+
+
+class DeleteEnded(Sentence, frozen=True):
+    """Objects that have ended and whose pods are counted under ``resource``; ``ended``: so many pods have."""
+
+    objects: tuple[ObjectRef, ...]
+    resource: str
+    ended: int
+
+
+class ForbidOverlap(Sentence, frozen=True):
+    """Jobs of a CronJob that run beside each other, so many now."""
+
+    running: int
+
+
+class StaleCount(Record, frozen=True):
+    """What a quota counts of a resource, and what a recount finds."""
+
+    quota: str
+    resource: str
+    used: str
+    counted: str
+
+
+class AwaitRecount(Sentence, frozen=True):
+    """Quotas that count more than there is."""
+
+    counts: tuple[StaleCount, ...]
 
 
 def find_passing_room(store: Store, subject: Subject, analysis: Analysis) -> PassingRoom:
@@ -84,13 +121,7 @@ def _find_ending(
         f"{freed[quota][name]} of {name}" for quota in freed for name in sorted(short[quota]) if name in freed[quota]
     ]
     last = max(pod.metadata.deletion_timestamp or "" for pod in holders)
-    pods_text = _names("pod", [pod.metadata.name for pod in holders])
-    are, hold = ("are", "hold") if len(holders) > 1 else ("is", "holds")
-    yield Remedy(
-        f"wait for {pods_text}, which {are} being deleted (until {last}) and {hold} {join_words(amounts)}: "
-        "the next pod passes then (evaluated)",
-        proven=True,
-    )
+    yield Remedy(AwaitPods(tuple(pod.metadata.name for pod in holders), last, tuple(amounts)), proven=True)
 
 
 def _find_ended(
@@ -110,11 +141,8 @@ def _find_ended(
         count = parse(str(sum(by_owner[each] for each in gone)))
         if _passes(analysis, {name: {_COUNT: count} for name in names}):
             total = sum(by_owner.values())
-            what = join_words([f"{each.kind}/{each.name}" for each in gone])
-            have = "have" if len(gone) > 1 else "has"
             yield Remedy(
-                f"delete {what}, which {have} ended: {_COUNT} counts pods until they are gone, {total} of them have "
-                "ended here",
+                DeleteEnded(tuple(gone), _COUNT, total),
                 tuple(DeleteObject(each, pods=by_owner[each]) for each in gone),
                 tuple(delete_command(store.origin, each) for each in gone),
                 proven=True,
@@ -131,8 +159,7 @@ def _find_overlap(store: Store, subject: Subject, analysis: Analysis) -> Iterato
     edit = SetField(subject.ref, "spec.concurrencyPolicy", "Forbid", owner.spec.concurrency_policy or None)
     kept = manager_sentence(store, owner.metadata)
     yield Remedy(
-        f"let no Job start while another one runs (concurrencyPolicy Forbid): {len(running)} of its Jobs run at once, "
-        "and hold their room until they end",
+        ForbidOverlap(len(running)),
         (edit,),
         commands(store.origin, (edit,), {subject.ref: kept} if kept else {}),
         named_owner(kept, str(subject.ref)),
@@ -160,7 +187,7 @@ def _find_stale(
         return
     stored = [requests.request_of(pod) for pod in pods]
     freed: dict[str, Quantities] = {}
-    texts: list[str] = []
+    counts: list[StaleCount] = []
     for quota in (quota for quota in analysis.policies.policies.quotas if quota.name in short):
         counted = _sum(charge for request in stored for charge in charges(request, [quota]))
         for name in sorted(short[quota.name]):
@@ -168,13 +195,9 @@ def _find_stale(
             # Where nothing at all is counted, more likely the list is not whole.
             if used is not None and count and count < used:
                 freed.setdefault(quota.name, {})[name] = used - count
-                texts.append(f"quota {quota.name} counts {used} of {name}, a recount finds {count}")
+                counts.append(StaleCount(quota.name, name, str(used), str(count)))
     if freed and _passes(analysis, freed):
-        yield Remedy(
-            f"wait: {join_words(texts)}; its controller counts again within 5 minutes, at once if its hard is edited: "
-            "the next pod passes then (evaluated)",
-            proven=True,
-        )
+        yield Remedy(AwaitRecount(tuple(counts)), proven=True)
 
 
 def _sum(costs: Iterable[QuotaCharge]) -> Quantities:
@@ -201,9 +224,3 @@ def _with_less(quota: Quota, freed: Quantities) -> Quota:
         return quota
     used = {name: max(ZERO, amount - freed[name]) if name in freed else amount for name, amount in quota.used.items()}
     return quota.with_used(used)
-
-
-def _names(word: str, names: Sequence[str]) -> str:
-    more = len(names) - _NAMED
-    shown = [*names[:_NAMED], f"{more} more"] if more > 0 else names
-    return f"{word}{'s' * (len(names) > 1)} {join_words(shown)}"

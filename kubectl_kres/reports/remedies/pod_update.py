@@ -11,14 +11,25 @@ from msgspec import structs
 from kubectl_kres.model.objects import decode_object, to_wire
 from kubectl_kres.model.pod import Container, Pod
 from kubectl_kres.reports.common.explanation import Subject
+from kubectl_kres.reports.common.record import Sentence
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.remedies.commands import directed_command
 from kubectl_kres.store.store import Store
 
 
+class RecreatePod(Sentence, frozen=True):
+    """A pod whose other fields stay as they are while it exists."""
+
+    name: str
+
+
+class ResizePod(Sentence, frozen=True):
+    """A pod whose requests and limits change in place."""
+
+
 def update_fixes(store: Store, subject: Subject, stored: Pod) -> tuple[Remedy, ...]:
     """Return what changes a pod that exists: a resize, where nothing but requests and limits differ; else a new pod."""
-    again = Remedy(f"delete Pod/{subject.ref.name} and create it again: its other fields stay as they are")
+    again = Remedy(RecreatePod(subject.ref.name))
     sent = decode_object(subject.raw or {}, type(stored))
     before = {container.name: container for container in stored.spec.containers or ()}
     resized = []
@@ -35,8 +46,7 @@ def update_fixes(store: Store, subject: Subject, stored: Pod) -> tuple[Remedy, .
     patch = json.dumps({"spec": {"containers": resized}}, separators=(",", ":"))
     words = f"patch pod {shlex.quote(subject.ref.name)} -n {shlex.quote(subject.ref.namespace)} --subresource resize"
     command = directed_command(store.origin, f"{words} -p {shlex.quote(patch)}")
-    text = "resize it: requests and limits of a pod that exists are changed through the subresource resize"
-    return (Remedy(text, commands=(command,)),)
+    return (Remedy(ResizePod(), commands=(command,)),)
 
 
 def _left_out(container: Container) -> dict[str, Any]:

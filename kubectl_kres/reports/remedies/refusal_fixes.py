@@ -105,6 +105,56 @@ class MakeRoom(Sentence, frozen=True):
     left: str = ""
 
 
+class GrowLess(Sentence, frozen=True):
+    """Make room in a quota for what grows, or grow by no more than ``left``; empty: not at all.
+
+    ``freed`` empty: how much it lacks is not known. ``resize``: it is a pod that grows; else a claim.
+    """
+
+    resource: str
+    quota: str
+    to: str = ""
+    freed: str = ""
+    left: str = ""
+    resize: bool = False
+
+
+class AskWithin(Sentence, frozen=True):
+    """Ask for a size within a bound of a LimitRange."""
+
+    resource: str
+    bound: Bound
+    amount: str
+
+
+class KeepClass(Sentence, frozen=True):
+    """A resize keeps the QoS class. ``qos_class`` empty: not known. ``pod_level``: that is where the values stand."""
+
+    qos_class: str = ""
+    pod_level: bool = False
+
+
+class WithinNode(Sentence, frozen=True):
+    """A resize within what the node of the pod has. ``node`` empty: not known, as in ``WithinFeatures``."""
+
+    node: str
+    resource: str
+    amount: str
+
+
+class WithinFeatures(Sentence, frozen=True):
+    """The node does not declare what resizes of other containers than plain ones and sidecars need."""
+
+    node: str
+    features: str
+
+
+class NameStoredContainers(Sentence, frozen=True):
+    """The containers that the stored pod has."""
+
+    names: str
+
+
 class StateAmount(Sentence, frozen=True):
     """State a value in containers, or have a LimitRange fill it in."""
 

@@ -87,6 +87,17 @@ class ClaimNotMade(Sentence, frozen=True):
     short_by: tuple[tuple[str, str], ...] = ()
 
 
+#: Why a claim has no volume: no pod that uses it has a node, or what its class has to do with it.
+UnboundCause = Literal["no pod", "no default class", "no such class", "no volume"]
+
+
+class UnboundClaim(Sentence, frozen=True):
+    """A stored claim without a volume. ``storage_class``: the one that it names and that does not exist."""
+
+    cause: UnboundCause
+    storage_class: str = ""
+
+
 class NodeChosen(Sentence, frozen=True):
     """The scheduler has chosen a node and waits until claims or volumes are bound to it."""
 

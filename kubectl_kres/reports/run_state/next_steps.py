@@ -11,6 +11,7 @@ from kubectl_kres.admission.sentences import read_node_room
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.reports.common.explanation import Reason, RunState
 from kubectl_kres.reports.common.record import Sentence, Wording
+from kubectl_kres.reports.run_state.details import UnboundCause
 
 #: Reasons about which something else says what to do.
 _WITHOUT: Final[frozenset[Reason]] = frozenset({"", "Quota", "Refused"})
@@ -58,6 +59,13 @@ class AskSuspender(Sentence, frozen=True):
 
 class MatchNode(Sentence, frozen=True):
     """No node is one that the template of a DaemonSet lets in."""
+
+
+class BindClaim(Sentence, frozen=True):
+    """Bring a volume for a claim; the fields are those of ``UnboundClaim``."""
+
+    cause: UnboundCause
+    storage_class: str = ""
 
 
 def with_next_step(state: RunState, namespace: str) -> RunState:
