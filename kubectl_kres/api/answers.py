@@ -192,6 +192,7 @@ def check(
     from kubectl_kres.api.question import AnswerScope
     from kubectl_kres.api.simulation import found_in, list_check_findings
     from kubectl_kres.render import check as text
+    from kubectl_kres.render.text.sentences import in_words
     from kubectl_kres.reports.check.check import select_codes
 
     codes = select_codes(select, ignore, ("select", "ignore"))
@@ -205,7 +206,7 @@ def check(
         check_findings, store = found_in(cluster, namespace or cluster.namespace or "default", kube_version, codes)
     answers = (
         Answer(
-            check_finding,
+            in_words(check_finding),
             "Check",
             store.origin,
             lambda report, width: text.block(report, color=False, width=width),

@@ -163,7 +163,9 @@ class Explanation(Answer["Explained"]):
     @property
     def fixes(self) -> tuple[str, ...]:
         """What to change, the smallest first, as text; ``report.fixes`` has more."""
-        return tuple(str(getattr(remedy, "text", remedy)) for remedy in self.report.fixes)
+        from kubectl_kres.render.text.sentences import sentence_text
+
+        return tuple(sentence_text(remedy.text) for remedy in self.report.fixes)
 
     @property
     def qos_class(self) -> str:
