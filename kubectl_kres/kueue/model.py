@@ -63,23 +63,13 @@ class PodSet(Base, frozen=True):
     topology_request: Any = None
 
 
-class PriorityRef(Base, frozen=True):
-    """The class that the priority is of."""
-
-    group: str = ""
-    kind: str = ""
-    name: str = ""
-
-
 class KueueWorkloadSpec(Base, frozen=True):
     """What is queued. ``active`` None: true."""
 
     pod_sets: tuple[PodSet, ...] | None = None
     queue_name: str = ""
     priority: int | None = None
-    priority_class_ref: PriorityRef | None = None
     active: bool | None = None
-    maximum_execution_time_seconds: int | None = None
 
 
 class PodSetAssignment(Base, frozen=True):
@@ -172,16 +162,9 @@ class ResourceGroup(Base, frozen=True):
 
 
 class Fungibility(Base, frozen=True):
-    """Whether a later flavor is looked at where this one only fits by borrowing or preemption."""
+    """Whether a later flavor is looked at where this one only fits by borrowing."""
 
     when_can_borrow: str = ""
-    when_can_preempt: str = ""
-
-
-class CohortBorrowing(Base, frozen=True):
-    """Whether one that borrows may preempt."""
-
-    policy: str = ""
 
 
 class PreemptionPolicies(Base, frozen=True):
@@ -189,7 +172,6 @@ class PreemptionPolicies(Base, frozen=True):
 
     within_cluster_queue: str = ""
     reclaim_within_cohort: str = ""
-    borrow_within_cohort: CohortBorrowing | None = None
 
 
 class ChecksStrategy(Base, frozen=True):
@@ -234,9 +216,6 @@ class QueueStatus(Base, frozen=True):
 
     flavors_reservation: tuple[FlavorUsage, ...] | None = None
     conditions: tuple[Condition, ...] | None = None
-    pending_workloads: int = 0
-    reserving_workloads: int = 0
-    admitted_workloads: int = 0
 
 
 class ClusterQueue(Base, frozen=True):
@@ -277,7 +256,6 @@ class FlavorSpec(Base, frozen=True):
     node_labels: Mapping[str, str] | None = None
     node_taints: Any = None
     tolerations: Any = None
-    topology_name: str | None = None
 
 
 class ResourceFlavor(Base, frozen=True):
@@ -313,17 +291,10 @@ class CheckStatus(Base, frozen=True):
     conditions: tuple[Condition, ...] | None = None
 
 
-class CheckSpec(Base, frozen=True):
-    """Who answers it."""
-
-    controller_name: str = ""
-
-
 class AdmissionCheck(Base, frozen=True):
     """Something else that has to say yes."""
 
     metadata: Metadata = Metadata()
-    spec: CheckSpec = CheckSpec()
     status: CheckStatus = CheckStatus()
     kind: str = CHECK
     api_version: str = f"{GROUP}/{VERSION}"
