@@ -8,7 +8,7 @@ from typing import Any
 from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import LaterChange, Note, SuspectFigure
 from kubectl_kres.reports.common.replicas import IdleReason
-from kubectl_kres.reports.explain.advice import InTwoSteps, NodeChange, UseLessMemory
+from kubectl_kres.reports.explain.advice import InTwoSteps, NodeAdvice, UseLessMemory
 from kubectl_kres.wording import join_words
 
 #: What is said where nothing has to change.
@@ -92,7 +92,7 @@ def _figure(suspect: SuspectFigure) -> str:
     return f"{suspect.figure} is {count} byte{'s' * (count > 1)}"
 
 
-def _node_change(change: NodeChange) -> str:
+def _node_change(change: NodeAdvice) -> str:
     if not change.seen:
         return "which change lets a node take it is known once the nodes were read"
     none = "no single change lets a node take it: see what each of them lacks"
@@ -106,7 +106,7 @@ _IN_TWO_STEPS = (
 WORDS: Mapping[type, Callable[[Any], str]] = {
     IdleReason: idle_text,
     InTwoSteps: lambda _: _IN_TWO_STEPS,
-    NodeChange: _node_change,
+    NodeAdvice: _node_change,
     Note: note_text,
     UseLessMemory: lambda fix: f"raise the memory limit of container {fix.container}, or make the program use less",
 }

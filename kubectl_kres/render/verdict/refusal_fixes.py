@@ -9,10 +9,10 @@ from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.remedies.refusal_fixes import (
     ApartBounds,
     AskWithin,
+    BoundAmount,
     BoundClaim,
     ChangeValues,
     CorrectDefaults,
-    Demand,
     Filling,
     GrowLess,
     KeepClass,
@@ -178,11 +178,11 @@ def _apart_bounds(fix: ApartBounds) -> str:
     return f"change a LimitRange: {containers}, and the pod {_demand(fix.second)}"
 
 
-def _demand(demand: Demand) -> str:
+def _demand(demand: BoundAmount) -> str:
     return f"{demand.bound} {demand.amount}{_by(demand)}"
 
 
-def _by(demand: Demand) -> str:
+def _by(demand: BoundAmount) -> str:
     return f" ({', '.join(demand.by)})" if demand.by else ""
 
 

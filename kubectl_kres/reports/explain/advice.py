@@ -16,7 +16,7 @@ class Advice(NamedTuple):
     note: Note | None = None
 
 
-class NodeChange(Sentence, frozen=True):
+class NodeAdvice(Sentence, frozen=True):
     """Which single change lets a node take a pod. ``seen`` False: the nodes were not read; else none does.
 
     ``room``: what a node that is added for it would need free, as ``cpu 2``; empty: nothing in particular.

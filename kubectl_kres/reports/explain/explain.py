@@ -55,7 +55,7 @@ from kubectl_kres.reports.common.system import (
     turn_of,
 )
 from kubectl_kres.reports.common.system_parts import hold
-from kubectl_kres.reports.explain.advice import Advice, InTwoSteps, NodeChange, UseLessMemory
+from kubectl_kres.reports.explain.advice import Advice, InTwoSteps, NodeAdvice, UseLessMemory
 from kubectl_kres.reports.explain.further import further_findings
 from kubectl_kres.reports.explain.object_state import object_state
 from kubectl_kres.reports.pod import events
@@ -349,12 +349,12 @@ def _with_next_step(
 
     step = state.next
     if isinstance(step, NextStep) and step.reason == "NoNode" and nodes is not None:
-        step = _no_single_change(nodes) if nodes.is_read and nodes.nodes else NodeChange(seen=False)
+        step = _no_single_change(nodes) if nodes.is_read and nodes.nodes else NodeAdvice(seen=False)
     return Advice((), _something_to_say(structs.replace(note, nothing=False, next=step)))
 
 
-def _no_single_change(nodes: NodeReport) -> NodeChange:
-    return NodeChange(room=tuple(f"{asked.resource} {asked.amount}" for asked in nodes.requests))
+def _no_single_change(nodes: NodeReport) -> NodeAdvice:
+    return NodeAdvice(room=tuple(f"{asked.resource} {asked.amount}" for asked in nodes.requests))
 
 
 def _something_to_say(note: Note) -> Note | None:

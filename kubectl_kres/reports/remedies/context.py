@@ -22,13 +22,13 @@ from kubectl_kres.reports.remedies.refusal_fixes import (
     ALL_CONTAINERS,
     ApartBounds,
     Bound,
-    Change,
+    BoundAmount,
     ChangeValues,
-    Demand,
     Filling,
     KeepRatio,
     SetWithin,
     ShareOfLimit,
+    SideChange,
 )
 
 #: What is counted in bytes.
@@ -333,7 +333,7 @@ def within_bounds(case: RemedyContext) -> Iterator[Wording]:
     changed = [change for change in changes(before, after) if not _is_derived_request(case, change[0], after)]
     holder = _format_value_owner(case, after)
     if changed:
-        edits = tuple(Change(side, bound, str(amount)) for side, bound, amount in changed)
+        edits = tuple(SideChange(side, bound, str(amount)) for side, bound, amount in changed)
         yield SetWithin(name, holder, edits, _reasons(case, changed, after, limit_bounds))
     elif limit_bounds.ratio is not None:
         yield KeepRatio(name, holder.rstrip(","), str(limit_bounds.ratio.quantity))
@@ -354,7 +354,7 @@ def _find_contradiction(case: RemedyContext, limit_bounds: LimitBounds, name: st
     if minimum is not None and limit_bounds.high is not None and minimum > limit_bounds.high.quantity:
         by = _refs(bounds.low for bounds in bounds_by_slot.values())
         return ApartBounds(
-            name, Demand("at least", str(minimum), by), _demand(limit_bounds.high, "at most"), summed=True
+            name, BoundAmount("at least", str(minimum), by), _demand(limit_bounds.high, "at most"), summed=True
         )
     highs = {path: bounds.high for path, bounds in bounds_by_slot.items()}
     if draft.pod is not None or limit_bounds.low is None or not all(highs.values()):
@@ -363,7 +363,7 @@ def _find_contradiction(case: RemedyContext, limit_bounds: LimitBounds, name: st
     if maximum is not None and maximum < limit_bounds.low.quantity:
         by = _refs(highs.values())
         return ApartBounds(
-            name, Demand("at most", str(maximum), by), _demand(limit_bounds.low, "at least"), summed=True
+            name, BoundAmount("at most", str(maximum), by), _demand(limit_bounds.low, "at least"), summed=True
         )
     return None
 
@@ -385,8 +385,8 @@ def _draft_sums(draft: Draft | None) -> tuple[Mapping[str, Quantity], Mapping[st
     return ({}, {}) if draft is None else (pod_sums(draft, "requests"), pod_sums(draft, "limits"))
 
 
-def _demand(limit_bound: LimitBound, bound: Bound) -> Demand:
-    return Demand(bound, str(limit_bound.quantity), _refs((limit_bound,)))
+def _demand(limit_bound: LimitBound, bound: Bound) -> BoundAmount:
+    return BoundAmount(bound, str(limit_bound.quantity), _refs((limit_bound,)))
 
 
 def _is_derived_request(case: RemedyContext, side: Side, after: BoundsFit) -> bool:

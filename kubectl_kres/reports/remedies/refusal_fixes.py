@@ -239,7 +239,7 @@ class MergeLimitRanges(Sentence, frozen=True):
     names: tuple[str, ...]
 
 
-class Demand(Record, frozen=True):
+class BoundAmount(Record, frozen=True):
     """An amount that something asks for at least or at most. ``by``: the LimitRanges that have it."""
 
     bound: Bound
@@ -251,12 +251,12 @@ class ApartBounds(Sentence, frozen=True):
     """LimitRanges that nothing satisfies. ``summed``: those of the containers, in sum, and that of the pod."""
 
     resource: str
-    first: Demand
-    second: Demand
+    first: BoundAmount
+    second: BoundAmount
     summed: bool = False
 
 
-class Change(Record, frozen=True):
+class SideChange(Record, frozen=True):
     """One side, and what it is set to."""
 
     side: str
@@ -272,7 +272,7 @@ class SetWithin(Sentence, frozen=True):
 
     resource: str
     holder: str
-    changes: tuple[Change, ...]
+    changes: tuple[SideChange, ...]
     reasons: tuple[Wording, ...] = ()
 
 

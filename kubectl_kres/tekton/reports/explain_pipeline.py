@@ -132,12 +132,17 @@ def task_remedies(refused: Sequence[tuple[str, Explanation]]) -> tuple[Remedy, .
     first = [(name, explanation.fixes[0]) for name, explanation in refused if explanation.fixes]
     if not first:
         return ()
-    names: dict[Wording, list[str]] = {}
+    # Texts are values that hold manifests, which no table takes as keys.
+    alike: list[tuple[Wording, list[str]]] = []
     for name, remedy in first:
-        names.setdefault(remedy.text, []).append(name)
+        same = next((names for text, names in alike if text == remedy.text), None)
+        if same is None:
+            alike.append((remedy.text, [name]))
+        else:
+            same.append(name)
     texts = [
         joined(f"{'task' if len(task_names) == 1 else 'tasks'} {join_words(task_names)}", text, between=": ")
-        for text, task_names in names.items()
+        for text, task_names in alike
     ]
     edits = _merge_edits([edit for _, remedy in first for edit in remedy.edits])
     whys = dict.fromkeys(remedy.no_command_reason for _, remedy in first if remedy.no_command_reason)
