@@ -229,7 +229,7 @@ def test_the_help_is_searched():
     page = shown.partition("\n─")[0]
     assert "filter yaml" in page and "copies" not in page
     assert "as it is now" in drive(demo("pod cart-0", file=DEMO), ["?", "/", *typed("yaml"), "enter"])
-    assert "in lists" in drive(demo("pods", file=DEMO), ["?", "/", *typed("yaml"), "enter", "escape"])
+    assert "shift-q" in drive(demo("pods", file=DEMO), ["?", "/", *typed("yaml"), "enter", "escape"])
 
 
 def test_a_wide_list_of_quotas_tells_who_holds_the_one_under_the_cursor():
