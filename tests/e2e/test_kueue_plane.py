@@ -32,6 +32,7 @@ from kubectl_kres.kueue.reports.words import SHORT
 from kubectl_kres.kueue.rules.world import holds_quota, is_pending
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.render.text.sentences import in_words
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.system import turn_of
@@ -150,7 +151,7 @@ def faults(state: dict[str, Any]) -> Iterator[str]:
 
 def fixes(store: Store, space: str, job: str) -> tuple[Remedy, ...]:
     turn = turn_of(store, Subject(ObjectRef("Job", job, space), BY_KIND["Job"]))
-    return turn.fixes if turn is not None and turn.state is not None else ()
+    return tuple(map(in_words, turn.fixes)) if turn is not None and turn.state is not None else ()
 
 
 def carried_out(kueue: Kueue, trial: Trial, remedy: Remedy) -> bool:
