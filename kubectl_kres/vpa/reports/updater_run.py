@@ -281,14 +281,17 @@ class UpdaterRun:
         )
 
     def _used_amounts(self, quota: Quota, now: MovedPods) -> Quantities:
+        """Return what is in use by now; names that the status does not count yet stay out, and refuse every pod."""
         used = dict(quota.used)
         for costs in self._old_costs[: len(self.moved) - now.old]:
             for name, amount in costs.get(quota.name, {}).items():
-                used[name] -= amount
+                if name in used:
+                    used[name] -= amount
         more = [(self._new_costs, now.new)] + ([(self._sized_costs, now.sized)] if now.sized else [])
         for costs, times in more:
             for name, amount in costs.get(quota.name, {}).items():
-                used[name] += Quantity(amount.nano * times, amount.format)
+                if name in used:
+                    used[name] += Quantity(amount.nano * times, amount.format)
         return used
 
     def _next(self, now: MovedPods) -> Outcome:
