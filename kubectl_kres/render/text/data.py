@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from kubectl_kres.admission.base.versions import version_caveat
 from kubectl_kres.render.text.line import sanitize_text
-from kubectl_kres.render.text.sentences import plain_sentence
+from kubectl_kres.render.text.sentences import in_words, plain_sentence
 from kubectl_kres.reports.common.record import HOLDER, SENTENCE
 from kubectl_kres.store.store import Origin
 
@@ -106,7 +106,11 @@ def to_json_bytes(value: Any) -> bytes:
     """As JSON. Half a surrogate pair, which a file can hold, becomes U+FFFD, as Go reads it."""
     try:
         encoded = msgspec.json.encode(value)
-        return msgspec.json.encode(to_plain(value)) if _HOLDERS in encoded else encoded
+        if _HOLDERS not in encoded:
+            return encoded
+        # The sentences of most answers are fields of their own: in words they are encoded as quickly as texts.
+        worded = in_words(value) if isinstance(value, Struct) else value
+        return to_json_bytes(worded) if worded is not value else msgspec.json.encode(to_plain(value))
     except (UnicodeEncodeError, OverflowError):
         text = json.dumps(to_plain(value), ensure_ascii=False)
         return re.sub("[\ud800-\udfff]", "\ufffd", text).encode()
