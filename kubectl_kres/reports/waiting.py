@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.model.pod import SCHEDULED, Pod
+from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import Quantity
+from kubectl_kres.reports.common.nodes import unscheduled_condition
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.pod.events import refusal_start_text
 from kubectl_kres.reports.quota.denied import Denied
@@ -66,5 +67,5 @@ def waits_for_nodes(pods: Iterable[Pod]) -> list[WaitingObject]:
 
 
 def _scheduler_message(pod: Pod) -> str:
-    conditions = pod.status.conditions or ()
-    return next((each.message for each in conditions if each.type == SCHEDULED and each.status == "False"), "")
+    condition = unscheduled_condition(pod)
+    return condition.message if condition is not None else ""

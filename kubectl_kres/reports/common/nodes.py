@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.model.objects import Condition, ObjectRef
 from kubectl_kres.model.pod import SCHEDULED, Node, Pod
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.record import Record, Sentence
@@ -215,12 +215,16 @@ class NodeReport(Record, frozen=True):
         return bool(self.nodes) and not self.fitting and not self.undecided
 
 
+def unscheduled_condition(pod: Pod) -> Condition | None:
+    """Return what the scheduler says of a pod that has no node; None: nothing yet."""
+    conditions = pod.status.conditions or ()
+    return next((item for item in conditions if item.type == SCHEDULED and item.status == "False"), None)
+
+
 def waits_for_node(pod: Pod) -> bool:
     """Return whether the scheduler has looked for a node and found none."""
-    return not pod.spec.node_name and any(
-        condition.type == SCHEDULED and condition.status == "False" and condition.reason == "Unschedulable"
-        for condition in pod.status.conditions or ()
-    )
+    condition = unscheduled_condition(pod) if not pod.spec.node_name else None
+    return condition is not None and condition.reason == "Unschedulable"
 
 
 def node_need(pod: Pod) -> ReadRequest:

@@ -12,7 +12,7 @@ from kubectl_kres.model.workload import Event, Workload, selector_text
 from kubectl_kres.model.workload_kinds import MADE_BY, SCALED
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import Fact, RunState, normalize_message
-from kubectl_kres.reports.common.nodes import waits_for_node
+from kubectl_kres.reports.common.nodes import unscheduled_condition, waits_for_node
 from kubectl_kres.reports.common.owners import controller, events_about, owned_by
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -267,14 +267,7 @@ def _pod_reason(pod: Pod) -> str:
         return status.reason
     if pod.metadata.deletion_timestamp:
         return "Terminating"
-    unscheduled = next(
-        (
-            condition
-            for condition in status.conditions or ()
-            if condition.type == SCHEDULED and condition.status == "False"
-        ),
-        None,
-    )
+    unscheduled = unscheduled_condition(pod)
     if unscheduled is not None:
         return unscheduled.reason or "not scheduled"
     for prefix, statuses in (("Init:", status.init_container_statuses or ()), ("", status.container_statuses or ())):

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kubectl_kres.admission.sentences import read_exceeded_quota
 from kubectl_kres.model.objects import Condition, ObjectRef
-from kubectl_kres.model.pod import SCHEDULED, NamedClaim, Pod, PodAffinityTerm
+from kubectl_kres.model.pod import NamedClaim, Pod, PodAffinityTerm
 from kubectl_kres.model.workload import Event
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.explanation import Reason, RunState
+from kubectl_kres.reports.common.nodes import unscheduled_condition
 from kubectl_kres.reports.run_state.details import (
     ClaimNotMade,
     NodeChosen,
@@ -82,9 +83,7 @@ _CLAIM_TO_COME = re.compile(
 def without_node(pod: Pod, now: str, events: Sequence[Event] = ()) -> RunState:
     """Return the state of a pod without a node. ``events``: those about it, where they were read."""
     gates = pod.spec.scheduling_gates
-    condition = next(
-        (item for item in pod.status.conditions or () if item.type == SCHEDULED and item.status == "False"), None
-    )
+    condition = unscheduled_condition(pod)
     if gates or (condition is not None and condition.reason == "SchedulingGated"):
         return _gated_state(pod, condition)
     if condition is None or _CLAIM_TO_COME.search(condition.message):

@@ -13,6 +13,7 @@ from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.pod.scheduling_needs import BOUND_PODS as PODS_READ
 from kubectl_kres.reports.pod.scheduling_needs import NODES as NODES_READ
 from kubectl_kres.reports.scheduling.lowered_requests import amount
+from kubectl_kres.scheduling.node_filters import taint_text
 from kubectl_kres.scheduling.node_info import BoundPod, PlacedPod, PodsOnNodes, place_pod
 from kubectl_kres.scheduling.requests import Amounts, read_amounts
 from kubectl_kres.store.store import ReadRequest, Store
@@ -76,8 +77,7 @@ class RoomOnNode(Record, frozen=True):
     @property
     def fullest_percent(self) -> int | None:
         """Return how much is requested of the usual resource of which the least is left; None: not known."""
-        percents = [each.percent for each in self.resources if each.resource in USUAL and each.percent is not None]
-        return max(percents, default=None)
+        return _fullest_percent(self.resources)
 
 
 def node_room_needs() -> tuple[ReadRequest, ...]:
@@ -143,18 +143,23 @@ def _state(node: scheduling.SchedulingNode, resources: Sequence[NodeResource]) -
         return "not ready"
     if node.spec.unschedulable:
         return "cordoned"
-    percents = [each.percent for each in resources if each.resource in USUAL and each.percent is not None]
-    if not percents:
+    fullest = _fullest_percent(resources)
+    if fullest is None:
         return "unknown"
-    if max(percents) > _FULL:
+    if fullest > _FULL:
         return "over"
-    return "full" if max(percents) == _FULL else "nearly full" if max(percents) >= NEARLY_FULL else "ok"
+    return "full" if fullest == _FULL else "nearly full" if fullest >= NEARLY_FULL else "ok"
+
+
+def _fullest_percent(resources: Sequence[NodeResource]) -> int | None:
+    percents = [each.percent for each in resources if each.resource in USUAL and each.percent is not None]
+    return max(percents, default=None)
 
 
 def _taints(node: scheduling.SchedulingNode) -> Iterator[str]:
     for taint in node.spec.taints or ():
         if taint.key not in _NOT_READY and taint.key != _CORDONED:
-            yield f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}"
+            yield taint_text(taint)
 
 
 def _holder(pod: BoundPod, allocatable: Amounts) -> NodeHolder:

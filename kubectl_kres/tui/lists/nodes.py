@@ -45,8 +45,7 @@ def row_sign(row: NodeRow) -> tuple[str, Tone]:
 
 
 def _rank(row: NodeRow) -> tuple[int, int]:
-    fullest = max((row.percent(resource) or 0 for resource in ("cpu", "memory", "pods")), default=0)
-    return _RANKS[row.room.state], -fullest
+    return _RANKS[row.room.state], -(row.room.fullest_percent or 0)
 
 
 def _resource_columns(resource: str, head: str) -> tuple[Column, ...]:
