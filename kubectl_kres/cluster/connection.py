@@ -131,15 +131,19 @@ class Connection:
         text = urlencode(tuple(query))
         rest = f"?{text}" if text else ""
         root = _root(path)
-        answer = self._answer("GET", f"{self._in_served_version(path)}{rest}", accept)
-        if answer.code == 404 and root in OLDER and root not in self._served:
+        if root not in OLDER:
+            return self._answer("GET", f"{path}{rest}", accept)
+        asked = self._served.get(root, root)
+        answer = self._answer("GET", f"{path.replace(root, asked, 1)}{rest}", accept)
+        # Another thread may have found the older version since this one asked for the newer.
+        if answer.code == 404 and asked == root and self._served.get(root) != root:
             older = self._answer("GET", f"{path.replace(root, OLDER[root], 1)}{rest}", accept)
             if older.code != 404:
                 self._served[root] = OLDER[root]
                 return older
-        elif root in OLDER and answer.code == 200:
+        elif answer.code == 200:
             # Who may not read a kind is told so before it is known whether that is there.
-            self._served.setdefault(root, root)
+            self._served.setdefault(root, asked)
         return answer
 
     def _in_served_version(self, path: str) -> str:
