@@ -28,7 +28,8 @@ import resource, sys, time
 from kubectl_kres.cli.fleet import answer
 from kubectl_kres.cli.fleet import REPORTS
 from kubectl_kres.fleet.task import FleetTask
-options = {"snapshot": sys.argv[2], "all_namespaces": True, "output": "json", **REPORTS[sys.argv[1]].options}
+options = {"snapshot": sys.argv[2], "all_namespaces": True, "output": "json", **REPORTS[sys.argv[1]].options,
+           **REPORTS[sys.argv[1]].counted}
 task = FleetTask("one", sys.argv[1], "one", options)
 answer(task)
 began = time.process_time()

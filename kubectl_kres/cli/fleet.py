@@ -33,7 +33,7 @@ REPORTS: Final[Mapping[str, FleetReport]] = {
     "qos": FleetReport((_SUMMARIES, "QosSummary"), {"summary": True}),
     "quota": FleetReport((_SUMMARIES, "QuotaSummary")),
     "overview": FleetReport((_SUMMARIES, "OverviewSummary"), {"summary": True}),
-    "check": FleetReport((_SUMMARIES, "CheckSummary")),
+    "check": FleetReport((_SUMMARIES, "CheckSummary"), counted={"summary": True}),
     **{name: report for system in systems() for name, report in system.fleet.items()},
 }
 

@@ -12,11 +12,12 @@ class FleetReport(NamedTuple):
     """A command whose answer about a whole cluster is a report of ``fleet``: ``plan`` of its module makes the query.
 
     ``summary``: module and class of the ``fleet.rows.Summary`` that takes in its reports. ``options``: the flags that
-    it is asked with.
+    it is asked with; ``counted``: those beside where no rows are kept.
     """
 
     summary: tuple[str, str]
     options: Mapping[str, Any] = {}
+    counted: Mapping[str, Any] = {}
 
 
 class CliSystem(NamedTuple):

@@ -32,9 +32,11 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render import check as render
 from kubectl_kres.render.text import data
-from kubectl_kres.reports.check.check import UNREAD, check, mark_known, select_codes, worst_first
+from kubectl_kres.reports.check.check import RULES, UNREAD, check, mark_known, select_codes, worst_first
+from kubectl_kres.reports.check.context import RemedyBudget
 from kubectl_kres.reports.check.finding import SEVERITIES, CheckFinding
 from kubectl_kres.reports.common.explanation import EvaluationOptions
+from kubectl_kres.reports.common.shown import WORST
 from kubectl_kres.reports.common.system import answers_about
 
 _KIND = "Check"
@@ -123,10 +125,13 @@ class CheckPage(run_loop.Page):
         kept: dict[str, list[CheckFinding]] = {name: [] for name in SEVERITIES}
         spaces = objects = unlisted = 0
         unchanged = False
-        for context in check_contexts(source, inputs, self.options, options):
+        budget = RemedyBudget(shown=self._shown_remedies())
+        for context in check_contexts(source, inputs, self.options, options, budget):
             spaces, objects = spaces + bool(context.namespace), objects + len(context.subjects)
             unchanged = unchanged or (context.combined is not None and context.combined.unchanged)
             for check_finding in mark_known(check(context, self._codes), self._baseline):
+                if check_finding.code == RULES[0].code and check_finding.counts:
+                    budget.add_finding(check_finding.object)
                 if len(kept[check_finding.severity]) < MOST:
                     kept[check_finding.severity].append(located(check_finding))
                 else:
@@ -153,6 +158,13 @@ class CheckPage(run_loop.Page):
             run_loop.ObjectAnswer(None, check_finding, note=check_finding) for check_finding in check_findings[:MOST]
         )
         yield run_loop.ObjectAnswer(None, None, note=_Totals(looked_at, unlisted, complete, unchanged))
+
+    def _shown_remedies(self) -> int | None:
+        """Return of how many findings the remedies are shown; None: of all."""
+        options = self.options
+        if options.summary:
+            return 0
+        return WORST if options.output == "text" and not (options.whole or options.filenames) else None
 
     def closing_lines(self, notes: Sequence[CheckFinding | _Totals], run_summary: run_loop.RunSummary) -> Iterable[str]:
         """Text, or one SARIF document, of all findings."""

@@ -182,6 +182,7 @@ def _answers(
 def _task(options: Options, report: str, cluster: FleetCluster, results: Results | None, seconds: float) -> FleetTask:
     values: dict[str, Any] = {field: getattr(options, field) for field in _PASSED}
     values.update(REPORTS[report].options, all_namespaces=not options.namespaces, output="json")
+    values.update({} if results else REPORTS[report].counted)
     source = {"context": cluster.context} if cluster.context else {"snapshot": str(Path(cluster.snapshot).absolute())}
     values.update(source)
     usual = Options._field_defaults

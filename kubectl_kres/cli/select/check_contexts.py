@@ -57,12 +57,16 @@ _POD = BY_KIND["Pod"]
 
 
 def check_contexts(
-    source: ObjectSource, inputs: Input, options: Options, evaluation_options: EvaluationOptions
+    source: ObjectSource,
+    inputs: Input,
+    options: Options,
+    evaluation_options: EvaluationOptions,
+    budget: RemedyBudget | None = None,
 ) -> Iterator[CheckContext]:
     """Yield the contexts to check; each is valid until the next one is requested. Raises ClusterError where nothing can
     be read at all.
     """
-    budget = RemedyBudget()
+    budget = budget or RemedyBudget()
     if options.filenames:
         yield from _file_contexts(source, inputs, options, evaluation_options, budget)
         return

@@ -5,6 +5,7 @@ A ``Rule`` has a code, its texts, and the function that finds violations.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import count, islice
@@ -76,10 +77,24 @@ class EvaluatedWorkload(Struct, frozen=True):
 class RemedyBudget:
     """The number of refused workloads of a run that still get a tested remedy; testing takes longer than finding
     them.
+
+    ``shown``: of so many findings, the worst, the remedies are shown; None: of all.
     """
 
-    def __init__(self, left: int = 25) -> None:
-        self.remaining = left
+    def __init__(self, left: int = 25, *, shown: int | None = None) -> None:
+        self._remaining, self._shown = left, shown
+        self._names: list[str] = []
+
+    def add_finding(self, ref: ObjectRef) -> None:
+        """Take note of a finding of the first rule, which is shown before others whose objects have later names."""
+        insort(self._names, ref.full_name)
+
+    def takes(self, ref: ObjectRef) -> bool:
+        """Return whether an object gets a tested remedy, and count it."""
+        if not self._remaining:
+            return False
+        self._remaining -= 1
+        return self._shown is None or bisect_left(self._names, ref.full_name) < self._shown
 
 
 class CheckContext:
@@ -216,10 +231,11 @@ class CheckContext:
         return self._verdicts[evaluated.ref]
 
     def remedy(self, evaluated: EvaluatedWorkload) -> Remedy | None:
-        """Return the first tested remedy that gets all pods admitted; None: there is none, or the budget is spent."""
-        if not self._budget.remaining:
+        """Return the first tested remedy that gets all pods admitted; None: there is none, the budget is spent, or it
+        would not be shown.
+        """
+        if not self._budget.takes(evaluated.ref):
             return None
-        self._budget.remaining -= 1
         return next(iter(explain(self.store, evaluated.subject, self.options).fixes), None)
 
     @cached_property
