@@ -28,11 +28,15 @@ from kubectl_kres.store.store import Origin
 
 _SUMMARIES: Final = "kubectl_kres.fleet.summaries"
 
+#: The report that is about two moments.
+COMPARED: Final = "diff"
+
 #: Each by the command that it asks. A further one is a line here, or in the system of that command.
 REPORTS: Final[Mapping[str, FleetReport]] = {
     "qos": FleetReport((_SUMMARIES, "QosSummary"), {"summary": True}),
     "quota": FleetReport((_SUMMARIES, "QuotaSummary")),
     "overview": FleetReport((_SUMMARIES, "OverviewSummary"), {"summary": True}),
+    COMPARED: FleetReport((_SUMMARIES, "ChangeSummary")),
     "check": FleetReport((_SUMMARIES, "CheckSummary"), counted={"summary": True}),
     **{name: report for system in systems() for name, report in system.fleet.items()},
 }

@@ -21,7 +21,8 @@ from kubectl_kres.snapshot import read
 class FleetCluster(Struct, frozen=True):
     """One cluster. ``name``: how rows call it, no two alike. ``snapshot`` or ``context``: where its objects come from.
 
-    ``server``: the address in the kubeconfig. ``other_contexts``: other contexts of the same cluster.
+    ``server``: the address in the kubeconfig. ``other_contexts``: other contexts of the same cluster. ``earlier``: the
+    snapshot that it is compared with.
     """
 
     name: str
@@ -29,6 +30,7 @@ class FleetCluster(Struct, frozen=True):
     context: str = ""
     server: str = ""
     other_contexts: tuple[str, ...] = ()
+    earlier: str = ""
 
     @property
     def source(self) -> str:
@@ -41,8 +43,8 @@ def readable(path: str) -> str:
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def snapshots(patterns: Iterable[str]) -> tuple[FleetCluster, ...]:
-    """Return the snapshots in folders and of patterns, each file once, by name.
+def snapshots(patterns: Iterable[str], flag: str = "--snapshots") -> tuple[FleetCluster, ...]:
+    """Return the snapshots in folders and of patterns, each file once, by name. ``flag``: where the patterns stood.
 
     A cluster is called as its file is, with the folders that tell it from another file of that name. Raises UsageError
     for a pattern without files.
@@ -51,7 +53,7 @@ def snapshots(patterns: Iterable[str]) -> tuple[FleetCluster, ...]:
     for pattern in patterns:
         texts = sorted(_files(pattern))
         if not texts:
-            raise UsageError(f"--snapshots {pattern}: there is no snapshot", hint=read.WRITTEN)
+            raise UsageError(f"{flag} {pattern}: there is no snapshot", hint=read.WRITTEN)
         files.update(dict.fromkeys(texts))
     names = _names([*files])
     return tuple(sorted(map(FleetCluster, names, files), key=lambda fleet_cluster: fleet_cluster.name))
@@ -124,12 +126,28 @@ def _shard_index(name: str, count: int) -> int:
     return int.from_bytes(hashlib.sha256(name.encode("utf-8", "surrogateescape")).digest()[:8], "big") % count
 
 
+def with_earlier(
+    clusters: Iterable[FleetCluster], patterns: Iterable[str]
+) -> tuple[tuple[FleetCluster, ...], tuple[str, ...]]:
+    """Return the clusters, each with the earlier snapshot of its name, empty where there is none; and the names that
+    only earlier snapshots have.
+
+    Raises UsageError for a pattern without files.
+    """
+    earlier = {cluster.name: cluster.snapshot for cluster in snapshots(patterns, "--from")}
+    paired = tuple(structs.replace(cluster, earlier=earlier.pop(cluster.name, "")) for cluster in clusters)
+    return paired, tuple(earlier)
+
+
 def stamp(cluster: FleetCluster) -> str:
-    """Return what tells a file from what it was before; of a context its server. Empty if the file is gone."""
-    if not cluster.snapshot:
-        return cluster.server
+    """Return what tells files from what they were before; of a context its server. Empty for a file that is gone."""
+    now = _file_stamp(cluster.snapshot) if cluster.snapshot else cluster.server
+    return f"{now}\n{_file_stamp(cluster.earlier)}" if cluster.earlier else now
+
+
+def _file_stamp(path: str) -> str:
     try:
-        numbers = os.stat(cluster.snapshot)  # noqa: PTH116, the path may be any text
+        numbers = os.stat(path)  # noqa: PTH116, the path may be any text
     except OSError:
         return ""
     return f"{numbers.st_size}-{numbers.st_mtime_ns}"

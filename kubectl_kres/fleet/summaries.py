@@ -13,6 +13,7 @@ from kubectl_kres.reports.qos.qos_sums import NamespaceSums
 
 if TYPE_CHECKING:  # a worker answers one of them
     from kubectl_kres.reports.overview import Overview
+    from kubectl_kres.reports.overview_changes import OverviewChanges
     from kubectl_kres.reports.quota.quota_report import QuotaReport, QuotaUse
 
 
@@ -146,6 +147,71 @@ class OverviewSummary:
 
     def negative(self) -> bool:
         """Return whether there is one that is bad, as for ``overview --exit-code``."""
+        return self._bad > 0
+
+
+class ChangeRow(FleetRow, frozen=True):
+    """What became of one object between two moments. ``before``, ``now``: its state in a word, null: no problem.
+
+    ``severity``: of how it is now, or was if it has no problem any more.
+    """
+
+    change: str
+    namespace: str
+    kind: str
+    name: str
+    severity: str
+    before: str | None
+    now: str | None
+
+
+class ChangeSummary:
+    """A cluster is the worse, the more became bad there, then the more changed."""
+
+    row = ChangeRow
+    summed = ("new", "worse", "changed", "better", "gone", "as-before")
+
+    def __init__(self, cluster: str) -> None:
+        self._cluster = cluster
+        self._counts: dict[str, int] = dict.fromkeys(self.summed[:-1], 0)
+        self._bad = self._unchanged = 0
+        self._first: ChangeRow | None = None
+
+    def add(self, report: OverviewChanges) -> Iterator[ChangeRow]:
+        """Yield a row for each object that changed. They come the worst first."""
+        self._unchanged += report.unchanged
+        for change in report.changes:
+            before, after, ref = change.before, change.after, change.subject
+            shown = after or before
+            row = ChangeRow(
+                self._cluster,
+                change.change,
+                ref.namespace,
+                ref.kind,
+                ref.name,
+                shown.severity if shown is not None else "",
+                before.state if before is not None else None,
+                after.state if after is not None else None,
+            )
+            self._counts[change.change] += 1
+            self._bad += change.got_worse
+            self._first = self._first or row
+            yield row
+
+    def figures(self) -> dict[str, int | str]:
+        """Return how many changed how, and which is the worst."""
+        result: dict[str, int | str] = {**self._counts, "as-before": self._unchanged}
+        first = self._first
+        if first is None:
+            return result
+        return {**result, "namespace": first.namespace, "kind": first.kind, "name": first.name, "now": first.now or "-"}
+
+    def rank(self) -> tuple[int, ...]:
+        """Return how many became bad, then how many changed."""
+        return self._bad, *self._counts.values()
+
+    def negative(self) -> bool:
+        """Return whether something became bad, as for ``diff --from --exit-code``."""
         return self._bad > 0
 
 

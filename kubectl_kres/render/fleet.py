@@ -61,6 +61,12 @@ def same_origin(names: Sequence[str], server: str) -> str:
     return f"{', '.join(names)} are snapshots of one cluster ({server}): each is counted"
 
 
+def only_earlier(names: Sequence[str], where: str) -> str:
+    """Return the sentence that clusters are there no more."""
+    verb = "are" if len(names) > 1 else "is"
+    return f"{', '.join(names)} {verb} only in {where}: not compared"
+
+
 def progress(report: str, done: int, total: int, failed: int) -> str:
     """Return how far it is."""
     return f"{report}: {done} of {total} clusters{f', {failed} without an answer' if failed else ''}"

@@ -120,15 +120,21 @@ class OverviewArea(Record, frozen=True):
 
 #: The worst first.
 SEVERITIES: tuple[Severity, ...] = ("bad", "warn", "unknown", "")
+#: Problems of an area that are listed; its list has all of them.
+MOST = 50
 
 
 class AreaInput(NamedTuple):
-    """The input of areas. ``namespace`` empty: all. ``quota``: the report of one; a text: why there is none."""
+    """The input of areas. ``namespace`` empty: all. ``quota``: the report of one; a text: why there is none.
+
+    ``listed``: how many problems an area lists at most; None: all.
+    """
 
     store: Store
     namespace: str
     options: EvaluationOptions
     quota: Callable[[ResourceQuota], QuotaReport | str]
+    listed: int | None = MOST
 
 
 def _no_remedies(_problem: Problem) -> tuple[Remedy, ...]:
@@ -160,8 +166,6 @@ def parts_of(counts: Mapping[str, int], order: Mapping[str, Severity]) -> tuple[
 
 
 _CLAIMS, _STORAGE = "persistentvolumeclaims", "requests.storage"
-#: Problems of an area that are listed; its list has all of them.
-MOST = 50
 
 
 def read_quota(store: Store, options: EvaluationOptions, quota: ResourceQuota) -> QuotaReport | str:
@@ -185,7 +189,9 @@ def _quotas(context: AreaInput) -> AreaWithRemedies:
     order = list(QUOTA_STATES)
     problems.sort(key=lambda problem: (order.index(problem.state), -(problem.percent or 0), problem.subject.key))
     parts = parts_of(counts, QUOTA_STATES)
-    area = OverviewArea("quotas", "ResourceQuota", sum(counts.values()), parts, problems=tuple(problems[:MOST]))
+    area = OverviewArea(
+        "quotas", "ResourceQuota", sum(counts.values()), parts, problems=tuple(problems[: context.listed])
+    )
     return AreaWithRemedies(area, lambda problem: _quota_remedies(context, problem))
 
 
@@ -283,8 +289,8 @@ def _run_remedies(
     return turn.fixes if turn is not None and turn.fixes else problem.fixes
 
 
-def refused_area(refusals: Iterable[Denied | None]) -> OverviewArea:
-    """Return the area of refused workloads, those first that lack most pods."""
+def refused_area(refusals: Iterable[Denied | None], listed: int | None = MOST) -> OverviewArea:
+    """Return the area of refused workloads, those first that lack most pods; ``listed`` as in ``AreaInput``."""
     looked, rows = 0, list[Denied]()
     for refusal in refusals:
         looked += 1
@@ -295,7 +301,7 @@ def refused_area(refusals: Iterable[Denied | None]) -> OverviewArea:
     )
     parts = (AreaPart("refused", len(rows), "bad"), AreaPart("not refused", looked - len(rows)))
     shown = tuple(part for part in parts if part.count)
-    return OverviewArea("refused", "Deployment", len(rows), shown, "workloads", problems=tuple(problems[:MOST]))
+    return OverviewArea("refused", "Deployment", len(rows), shown, "workloads", problems=tuple(problems[:listed]))
 
 
 def _refusal(denied: Denied) -> Problem:
@@ -336,10 +342,12 @@ _COUNTED: Mapping[str, str] = {"fails": "fail", "waits": "wait", "runs": "run"}
 _NAME = "running"
 
 
-def running_area(states: Iterable[tuple[ObjectRef, RunState]], scheduled: int = 0) -> OverviewArea:
+def running_area(
+    states: Iterable[tuple[ObjectRef, RunState]], scheduled: int = 0, listed: int | None = MOST
+) -> OverviewArea:
     """Return the area of workloads by state; those that wait or fail, or were killed lately, are its problems.
 
-    ``scheduled``: how many CronJobs are on, which run when their time comes.
+    ``scheduled``: how many CronJobs are on, which run when their time comes. ``listed`` as in ``AreaInput``.
     """
     counts = {_SCHEDULED: scheduled}
     problems: list[Problem] = []
@@ -351,7 +359,7 @@ def running_area(states: Iterable[tuple[ObjectRef, RunState]], scheduled: int = 
             problems.append(_problem(ref, state, _WORDS[word]))
     problems.sort(key=lambda problem: (problem.severity != "bad", problem.state != "fails", -_pods(problem)))
     parts = parts_of(counts, _WORDS)
-    return OverviewArea(_NAME, "Pod", sum(counts.values()), parts, "workloads", problems=tuple(problems[:MOST]))
+    return OverviewArea(_NAME, "Pod", sum(counts.values()), parts, "workloads", problems=tuple(problems[:listed]))
 
 
 #: The states of workloads, the worst first, and what those are called of which a pod's state has another word.
@@ -457,19 +465,20 @@ def overview(
     pods: PodStates | None = None,
     *,
     mended: int = MENDED,
+    listed: int | None = MOST,
 ) -> Overview:
     """``sums``: of the pods by namespace, without a total; None: pods could not be read. ``pods``: how
     they fare; None: those of the store. ``mended``: for how many of the worst problems fixes are looked for, which
-    costs more than all else.
+    costs more than all else. ``listed`` as in ``AreaInput``.
     """
-    context = AreaInput(store, namespace, options, partial(read_quota, store, options))
+    context = AreaInput(store, namespace, options, partial(read_quota, store, options), listed)
     reads = overview_needs(namespace)
     refusals = list(list_refusals(store, namespace, replace(options, remedies=False)))
-    turned = refused_area(refusals)
+    turned = refused_area(refusals, listed)
     areas_made = [(maker, maker.make(context)) for maker in makers()]
     states = pods if pods is not None else states_in_store(store, namespace, options.now)
     fares = list(all_states(store, namespace, states))
-    running = running_area(fares)
+    running = running_area(fares, listed=listed)
     workloads = workload_area(
         (subject.ref for subject in subjects_of(store, namespace)),
         {refusal.subject for refusal in refusals if refusal is not None},

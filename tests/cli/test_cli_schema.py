@@ -79,6 +79,7 @@ LINES = {
     "claims": [f"claims -f {ESTATE}", f"claims train late gone none web -f {ESTATE}"],
     "sizing": [f"claims --for deploy/checkout -n checkout -f {ESTATE.with_name('checkout-pool.yaml')}"],
     "diff": ["diff deploy -n shop"],
+    "moments": [f"diff --from {demo.demo_path()} -A", f"diff --from {demo.demo_path()} -n checkout"],
     "check": ["check", "check -n checkout"],
     "simulate": [
         "simulate --scale deploy/storefront=9 --delete deploy/none -n shop",

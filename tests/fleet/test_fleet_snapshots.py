@@ -125,7 +125,7 @@ def test_what_is_no_snapshot_is_a_row_and_costs_no_other(kres: Fleet, snapshots:
 def test_exit_codes_and_words(kres: Fleet, snapshots: Callable[..., Path]):
     snapshots("a")
     for words, code, said in (
-        ("fleet", 2, "fleet takes one report of qos, quota, overview, check, claims"),
+        ("fleet", 2, "fleet takes one report of qos, quota, overview, diff, check, claims"),
         ("fleet pods --snapshots snapshots", 2, 'there is no report "pods"'),
         ("fleet quota", 2, "--contexts and --snapshots: one of them is needed"),
         ("fleet quota --snapshots snapshots --contexts x", 2, "exclude each other"),

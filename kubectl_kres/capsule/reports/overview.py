@@ -19,7 +19,7 @@ from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.common.system import Severity, TimelineEvent
-from kubectl_kres.reports.overview import MOST, AreaInput, AreaMaker, AreaWithRemedies, OverviewArea, Problem, parts_of
+from kubectl_kres.reports.overview import AreaInput, AreaMaker, AreaWithRemedies, OverviewArea, Problem, parts_of
 from kubectl_kres.reports.waiting import WaitingObject
 
 #: States of claims from the worst on.
@@ -80,7 +80,7 @@ def _claims(context: AreaInput) -> AreaWithRemedies:
     order = list(CLAIM_STATES)
     problems.sort(key=lambda problem: (problem.severity != "bad", order.index(problem.state)))
     parts = parts_of(counts, CLAIM_STATES)
-    area = OverviewArea("claims", "ResourcePoolClaim", len(rows), parts, problems=tuple(problems[:MOST]))
+    area = OverviewArea("claims", "ResourcePoolClaim", len(rows), parts, problems=tuple(problems[: context.listed]))
 
     def remedies(problem: Problem) -> tuple[Remedy, ...]:
         claim = context.store.get("ResourcePoolClaim", problem.subject.name, problem.subject.namespace)
@@ -141,7 +141,9 @@ def _pools(context: AreaInput) -> AreaWithRemedies:
             problems.append(replace(_pool(report, state), elsewhere=elsewhere))
     problems.sort(key=lambda problem: list(POOL_STATES).index(problem.state))
     parts = parts_of(counts, POOL_STATES)
-    return AreaWithRemedies(OverviewArea("pools", "ResourcePool", serving, parts, problems=tuple(problems[:MOST])))
+    return AreaWithRemedies(
+        OverviewArea("pools", "ResourcePool", serving, parts, problems=tuple(problems[: context.listed]))
+    )
 
 
 def _pool(report: PoolReport, state: str) -> Problem:

@@ -375,6 +375,7 @@ FLEET = (
         text="The snapshots of a folder, or that match; may be repeated.",
     ),
     click.Option(["-o", "--output", "output"], default="table", metavar="FORMAT", help="", callback=_printable),
+    _flag("before", "--from", metavar="DIR|GLOB", text="For diff: the earlier snapshots, one per cluster by name."),
     _flag("out", "--out", metavar="DIR", text="Write the rows to files in this folder, one per cluster."),
     _flag("resume", "--resume", text="With --out: keep what an earlier run has answered."),
     _flag("timeout", "--timeout", metavar="TIME", text="The time for one cluster (default 2m; 0: no limit)."),
@@ -452,6 +453,11 @@ SIMULATED = (
     ),
     _flag("before", "--from", metavar="FILE", text="Compare with this snapshot, without steps."),
     _flag("after", "--to", metavar="FILE", text="With --from: this snapshot, instead of the cluster."),
+)
+
+#: The earlier of two moments.
+SINCE_SNAPSHOT = _flag(
+    "before", "--from", metavar="FILE", text="Compare with this snapshot: what is refused, waits, fails, is full since."
 )
 
 #: Which API server is asked about.

@@ -6,7 +6,16 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from kubectl_kres.cli.args.flags import explain_command
-from kubectl_kres.cli.args.options import ALLOW_PARTIAL, INPUT, NO_SEEN, OUTPUT, SERVER, Options
+from kubectl_kres.cli.args.options import (
+    ALLOW_PARTIAL,
+    EXIT_CODE,
+    INPUT,
+    NO_SEEN,
+    OUTPUT,
+    SERVER,
+    SINCE_SNAPSHOT,
+    Options,
+)
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.files_applied import FilesApplied
 from kubectl_kres.cli.output.printer import DOCUMENTS, width
@@ -24,7 +33,11 @@ from kubectl_kres.store.store import ReadRequest, Store
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
-    """The differences of all objects; 1 if there is any."""
+    """The differences of all objects; 1 if there is any. With ``--from`` what changed between two moments."""
+    if options.before:
+        from kubectl_kres.cli.variants.moments import plan_moments
+
+        return plan_moments(options, words)
     after_change = bool(words and options.filenames)
     return Query(
         partial(DiffPage, options, after_change=after_change),
@@ -166,7 +179,11 @@ command = Command(
         Compare a manifest or a template as it is written with what the API server would store; compare a live pod with
         what it would get today. Each changed line says which rule of which object changed it.
 
-        Exits with 1 if anything differs or would be refused, else with 0.
+        With --from SNAPSHOT it compares two moments of the same cluster instead: which workloads, quotas, claims and
+        runs came to be refused, to wait, to fail, to be full or over since then, and which are well again.
+
+        Exits with 1 if anything differs or would be refused, else with 0; with --from only with --exit-code, if
+        something bad is new.
         """,
     examples="""
         # What would the API server change in this manifest?
@@ -187,11 +204,17 @@ command = Command(
         # What becomes of what the author of a Task wrote?
         kubectl kres diff taskrun/build-7f -n ci
 
+        # What went wrong since the snapshot of yesterday?
+        kubectl kres diff --from yesterday.kres -A
+
+        # Between two snapshots
+        kubectl kres diff --from yesterday.kres --snapshot today.kres -A
+
         # The policies of a snapshot applied to local files
         kubectl kres diff -f manifests/ -R --snapshot prod.kres
         """,
-    usage="(TYPE/NAME | TYPE [NAME...] | -f FILE)",
-    flags=(*INPUT, NO_SEEN, OUTPUT, ALLOW_PARTIAL, *SERVER),
+    usage="(TYPE/NAME | TYPE [NAME...] | -f FILE | --from FILE)",
+    flags=(*INPUT, SINCE_SNAPSHOT, NO_SEEN, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
     formats=("text", "brief", "json", "yaml", "name"),
     completes=makes_one_pod,
 )

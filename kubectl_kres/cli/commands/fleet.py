@@ -13,13 +13,13 @@ from msgspec import structs
 
 from kubectl_kres.cli.args.options import ALLOW_PARTIAL, EXIT_CODE, FLEET, Options
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.fleet import REPORTS, answer_line, summed_by
+from kubectl_kres.cli.fleet import COMPARED, REPORTS, answer_line, summed_by
 from kubectl_kres.cli.output.documents import Items
 from kubectl_kres.cli.output.exit_codes import SignalReceived, print_stderr
 from kubectl_kres.cli.output.printer import DOCUMENTS, Progress, print_lines, wants_color, width
 from kubectl_kres.cli.program import FLEET_WORKER
 from kubectl_kres.errors import UsageError
-from kubectl_kres.fleet.clusters import FleetCluster, read_contexts, shard, snapshots
+from kubectl_kres.fleet.clusters import FleetCluster, read_contexts, shard, snapshots, with_earlier
 from kubectl_kres.fleet.dask_engine import SCHEME, dask_available, on_dask
 from kubectl_kres.fleet.results import Results
 from kubectl_kres.fleet.rows import parquet_available
@@ -62,6 +62,10 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     report = _report(options, words)
     seconds = _seconds(options)
     clusters = _clusters(options)
+    if report == COMPARED:
+        clusters, gone = with_earlier(clusters, [options.before])
+        if gone:
+            print_stderr(render.only_earlier(gone, options.before))
     results = _results(options, report)
     for cluster in clusters:
         if cluster.other_contexts:
@@ -71,8 +75,16 @@ def run(options: Options, words: tuple[str, ...]) -> int:
         for cluster in clusters
         if options.resume and (cluster_status := _find_stored_status(results, cluster))
     }
-    left = [cluster for cluster in clusters if cluster.name not in kept]
     cluster_statuses = dict(kept)
+    if report == COMPARED:
+        cluster_statuses |= {
+            cluster.name: ClusterStatus(
+                cluster.name, "failed", cluster.source, message=f"there is no snapshot of it in {options.before}"
+            )
+            for cluster in clusters
+            if not cluster.earlier
+        }
+    left = [cluster for cluster in clusters if cluster.name not in cluster_statuses]
     stopped: BaseException | None = None
     working = _answers(options, report, left, results, seconds)
     try:
@@ -103,6 +115,8 @@ def _report(options: Options, words: tuple[str, ...]) -> str:
             f"fleet takes one report, not {' '.join(words)}",
             hint="a pattern stands in quotes, so that the shell leaves it alone: --snapshots '*.kres'",
         )
+    if bool(options.before) != (words[0] == COMPARED):
+        raise UsageError(f"{COMPARED} is the report that goes with --from, and needs it")
     if bool(options.contexts) == bool(options.snapshots):
         which = "exclude each other" if options.contexts else "one of them is needed"
         raise UsageError(f"--contexts and --snapshots: {which}")
@@ -185,6 +199,8 @@ def _task(options: Options, report: str, cluster: FleetCluster, results: Results
     values.update({} if results else REPORTS[report].counted)
     source = {"context": cluster.context} if cluster.context else {"snapshot": str(Path(cluster.snapshot).absolute())}
     values.update(source)
+    if cluster.earlier:
+        values["before"] = str(Path(cluster.earlier).absolute())
     usual = Options._field_defaults
     return FleetTask(
         cluster.name,
@@ -275,7 +291,8 @@ command = Command(
 
         A cluster that cannot be reached, may not be read, takes too long or has a damaged snapshot is a row, too, and
         costs no other cluster its answer. With --out the rows of the report go to files, one a cluster: gzipped JSON
-        lines, or Parquet with -o parquet. --resume goes on where a run was interrupted.
+        lines, or Parquet with -o parquet. --resume goes on where a run was interrupted. diff compares each cluster
+        with its snapshot of the same name in --from.
 
         It exits with 3 if no cluster has an answer, with 4 if one lacks an answer or a part of it, and with
         --exit-code with 1 where a quota is exceeded, a claim waits or a check finds an error.
@@ -289,6 +306,9 @@ command = Command(
 
         # Go on after Ctrl-C
         kubectl kres fleet qos --snapshots snapshots/ --out report/ --resume
+
+        # What went wrong anywhere since yesterday?
+        kubectl kres fleet diff --from yesterday/ --snapshots today/
 
         # The fourth of 20 parts, in a Kubernetes Indexed Job
         kubectl kres fleet claims --snapshots /snapshots --shard 3/20 --out /report

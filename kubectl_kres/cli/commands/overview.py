@@ -24,29 +24,18 @@ from kubectl_kres.cli.args.options import (
 )
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
-from kubectl_kres.cli.select.workloads import complete
-from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.cli.variants.overviews import overview_options, read_overview
 from kubectl_kres.cli.watch_option import build_watch_runner
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.pod import Pod
 from kubectl_kres.render import overview as render
-from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.shown import WORST
-from kubectl_kres.reports.explain.all_states import PodStates
 from kubectl_kres.reports.overview import (
     MENDED,
     Overview,
     elsewhere,
     elsewhere_needs,
-    overview,
-    overview_needs,
-    recount_needs,
 )
-from kubectl_kres.reports.pod.needs import list_read_requests
-from kubectl_kres.reports.pod.scheduling_needs import list_node_needs
-from kubectl_kres.reports.qos.qos_sums import NamespaceSums, SumCollector
-from kubectl_kres.reports.quota.denied import needs_of_systems, subjects_of
-from kubectl_kres.store.store import ReadRequest, Store, fill_all
 
 
 def plan(options: Options, words: tuple[str, ...]) -> run_loop.Query:
@@ -54,11 +43,6 @@ def plan(options: Options, words: tuple[str, ...]) -> run_loop.Query:
     if words:
         raise UsageError(f'overview takes no names, not "{words[0]}"', hint="-n NAMESPACE and -A say of what")
     return run_loop.Query(partial(OverviewPage, options), words)
-
-
-def _node_needs(store: Store, states: PodStates) -> tuple[ReadRequest, ...]:
-    """Return what the scheduler looks at for pods that wait for a node, as far as that is known by now."""
-    return list_node_needs(store, states.pods_without_node())
 
 
 class OverviewPage(run_loop.Page):
@@ -76,20 +60,11 @@ class OverviewPage(run_loop.Page):
         """Pods are read page by page, of which only numbers are kept."""
         del inputs
         options = self.options
-        server, assumptions = request_context.server_of(source.version())
-        now = source.store.origin.time or current_time()
-        evaluation_options = EvaluationOptions(server, (*source.assumptions, *assumptions), now, run_loop.read_yaml)
+        evaluation_options = overview_options(request_context, source)
+        now = evaluation_options.now
         run_summary.listed = False
         for space in source.namespaces or ("",):
-            source.fill(overview_needs(space))
-            source.fill(read for read in needs_of_systems(source.store, space) if source.store.should_read(read))
-            states = PodStates(source.store, now)
-            sums = self._sum_pods(source, space, SumCollector(server), states, run_summary)
-            # Only now: of pods that are read page by page none stays.
-            complete(source, subjects_of(source.store, space), list_read_requests, scope=space, listed=True)
-            fill_all(source, partial(_node_needs, source.store, states))
-            source.fill(recount_needs(source.store, space))
-            result = overview(source.store, space, evaluation_options, sums, states, mended=self._shown_fixes())
+            result = read_overview(source, space, evaluation_options, run_summary, mended=self._shown_fixes())
             if space and not result.problems and not (source.store.origin.kind == "cluster" and options.namespaces):
                 # Whoever names no namespace has not chosen to look at this one alone.
                 source.fill(elsewhere_needs())
@@ -112,24 +87,6 @@ class OverviewPage(run_loop.Page):
         if options.output == "brief":
             return 1
         return WORST if options.output == "text" and not options.whole else MENDED
-
-    def _sum_pods(
-        self,
-        source: ObjectSource,
-        space: str,
-        collector: SumCollector,
-        states: PodStates,
-        run_summary: run_loop.RunSummary,
-    ) -> list[NamespaceSums] | None:
-        """Of the pods; None where they may not be read, which a line says."""
-
-        def add(pod: Pod) -> None:
-            collector.add(pod)
-            states.add(pod)
-
-        if not run_loop.each_pod(source, space, add, run_summary):
-            return None
-        return [namespace_sums for namespace_sums in collector.sums() if not namespace_sums.total]
 
     def _lines(self, now: str, overview: Overview) -> Iterator[str]:
         plain = self.options.ascii or not speaks_unicode()

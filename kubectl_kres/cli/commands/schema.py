@@ -26,6 +26,7 @@ ANSWERS = {
     "denied": ("kubectl_kres.reports.quota.denied", "Denied", "Denied"),
     **{command: answer for system in systems() for command, answer in system.answers.items()},
     "diff": ("kubectl_kres.reports.explain.difference", "Difference", "Diff"),
+    "moments": ("kubectl_kres.reports.overview_changes", "OverviewChanges", "Changes"),
     "timeline": ("kubectl_kres.reports.timeline", "Timeline", "Timeline"),
     "check": ("kubectl_kres.reports.check.finding", "CheckFinding", "Check"),
     "simulate": ("kubectl_kres.reports.changes.report", "ChangeReport", "Change"),

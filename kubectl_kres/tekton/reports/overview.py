@@ -47,7 +47,7 @@ def _taskruns(context: overview.AreaInput) -> overview.AreaWithRemedies:
     ]
     failed.sort(key=lambda run: run.metadata.creation_timestamp or "", reverse=True)
     waiting = [task_run for task_run in task_runs if run_status(task_run) == "waiting"]
-    problems = tuple(_run("taskruns", task_run) for task_run in (*failed[: overview.MOST], *waiting[: overview.MOST]))
+    problems = tuple(_run("taskruns", task_run) for task_run in (*failed[: context.listed], *waiting[: context.listed]))
     return overview.AreaWithRemedies(
         overview.OverviewArea(
             "taskruns", "TaskRun", len(task_runs), _run_parts(task_runs, blamed=bool(failed)), problems=problems
@@ -74,7 +74,7 @@ def _pipelineruns(context: overview.AreaInput) -> overview.AreaWithRemedies:
     queued = [run for run in pipeline_runs if _timed_out_in_queue(context, run)]
     queued.sort(key=lambda run: run.metadata.creation_timestamp or "", reverse=True)
     waiting = [run for run in pipeline_runs if run_status(run) == "waiting"]
-    problems = tuple(_run("pipelineruns", run) for run in (*queued[: overview.MOST], *waiting[: overview.MOST]))
+    problems = tuple(_run("pipelineruns", run) for run in (*queued[: context.listed], *waiting[: context.listed]))
     parts = _run_parts(pipeline_runs, blamed=bool(queued))
     return overview.AreaWithRemedies(
         overview.OverviewArea("pipelineruns", "PipelineRun", len(pipeline_runs), parts, problems=problems),
