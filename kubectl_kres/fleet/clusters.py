@@ -22,7 +22,7 @@ class FleetCluster(Struct, frozen=True):
     """One cluster. ``name``: how rows call it, no two alike. ``snapshot`` or ``context``: where its objects come from.
 
     ``server``: the address in the kubeconfig. ``other_contexts``: other contexts of the same cluster. ``earlier``: the
-    snapshot that it is compared with.
+    snapshot that it is compared with. ``kubeconfig``: where its context is; empty: in the user's own.
     """
 
     name: str
@@ -31,6 +31,7 @@ class FleetCluster(Struct, frozen=True):
     server: str = ""
     other_contexts: tuple[str, ...] = ()
     earlier: str = ""
+    kubeconfig: str = ""
 
     @property
     def source(self) -> str:
@@ -105,7 +106,7 @@ def contexts(patterns: Iterable[str], config: MergedKubeconfig) -> tuple[FleetCl
     for name in sorted(chosen):
         cluster = config.clusters.get(config.contexts[name].cluster or "")
         # A context without a usable cluster is one of its own: its worker says what is wrong with it.
-        server = (cluster.server or "").rstrip("/").lower() if cluster else ""
+        server = server_key(cluster.server or "") if cluster else ""
         address = (server, cluster.proxy_url or "", cluster.tls_server_name or "") if cluster and server else None
         key = address or ("", name)
         fleet_cluster = clusters.get(key)
@@ -115,6 +116,11 @@ def contexts(patterns: Iterable[str], config: MergedKubeconfig) -> tuple[FleetCl
             else structs.replace(fleet_cluster, other_contexts=(*fleet_cluster.other_contexts, name))
         )
     return tuple(clusters.values())
+
+
+def server_key(server: str) -> str:
+    """Return an address as others of the same server have it."""
+    return server.rstrip("/").lower()
 
 
 def shard(clusters: Sequence[FleetCluster], index: int, count: int) -> tuple[FleetCluster, ...]:

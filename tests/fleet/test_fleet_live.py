@@ -4,55 +4,17 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.apiserver import Api, Said, pod
-from fleet.conftest import Fleet, documented
+from cli.apiserver import Api, Said
+from fleet.conftest import QUOTA, Fleet, documented
 
 from kubectl_kres.cli.commands import fleet as command
 from kubectl_kres.fleet.supervisor import run_tasks
 from kubectl_kres.fleet.task import FleetTask
-
-QUOTA = {
-    "apiVersion": "v1",
-    "kind": "ResourceQuota",
-    "metadata": {"name": "team", "namespace": "shop"},
-    "spec": {"hard": {"requests.memory": "4Gi"}},
-    "status": {"hard": {"requests.memory": "4Gi"}, "used": {"requests.memory": "4Gi"}},
-}
-
-
-@pytest.fixture
-def servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., list[Api]]]:
-    """Starts a server for each name; the kubeconfig of the environment has a context of that name for each."""
-    started: list[tuple[Api, threading.Thread]] = []
-
-    def start(*names: str, **more: str) -> list[Api]:
-        for name in names:
-            api = Api()
-            api.objects = [QUOTA, pod(f"{name}-0", "1Gi"), pod(f"{name}-1")]
-            thread = threading.Thread(target=api.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-            thread.start()
-            started.append((api, thread))
-        found = [api for api, _ in started[-len(names) :]]
-        urls = {**dict(zip(names, (api.url for api in found), strict=True)), **more}
-        config = {
-            "clusters": [{"name": name, "cluster": {"server": url}} for name, url in urls.items()],
-            "contexts": [{"name": name, "context": {"cluster": name, "user": name}} for name in urls],
-            "users": [{"name": name, "user": {"token": f"token-of-{name}"}} for name in urls],
-        }
-        (tmp_path / "kubeconfig").write_text(json.dumps(config))
-        monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
-        return found
-
-    yield start
-    for api, thread in started:
-        api.shutdown()
-        api.server_close()
-        thread.join()
 
 
 @pytest.mark.thorough

@@ -127,7 +127,7 @@ def test_exit_codes_and_words(kres: Fleet, snapshots: Callable[..., Path]):
     for words, code, said in (
         ("fleet", 2, "fleet takes one report of qos, quota, overview, diff, check, claims"),
         ("fleet pods --snapshots snapshots", 2, 'there is no report "pods"'),
-        ("fleet quota", 2, "--contexts and --snapshots: one of them is needed"),
+        ("fleet quota", 2, "--contexts, --snapshots and --clusterprofiles: one of them is needed"),
         ("fleet quota --snapshots snapshots --contexts x", 2, "exclude each other"),
         ("fleet quota --snapshots nowhere", 2, "--snapshots nowhere: there is no snapshot"),
         ("fleet quota --snapshots a.kres b.kres", 2, "a pattern stands in quotes"),

@@ -101,6 +101,8 @@ class Options(NamedTuple):
     kuberc: str = ""
     contexts: tuple[str, ...] = ()
     snapshots: tuple[str, ...] = ()
+    cluster_profiles: tuple[str, ...] = ()
+    provider_file: str = ""
     workers: int = 0
     shard: str = ""
     resume: bool = False
@@ -375,6 +377,18 @@ FLEET = (
         text="The snapshots of a folder, or that match; may be repeated.",
     ),
     click.Option(["-o", "--output", "output"], default="table", metavar="FORMAT", help="", callback=_printable),
+    _flag(
+        "cluster_profiles",
+        "--clusterprofiles",
+        metavar="GLOB",
+        text="The ClusterProfiles that match, of the hub that --context names; may be repeated.",
+    ),
+    _flag(
+        "provider_file",
+        "--clusterprofile-provider-file",
+        metavar="FILE",
+        text="Credential plugins for ClusterProfiles (KEP-5339); else the kubeconfig's contexts for their servers.",
+    ),
     _flag("before", "--from", metavar="DIR|GLOB", text="For diff: the earlier snapshots, one per cluster by name."),
     _flag("out", "--out", metavar="DIR", text="Write the rows to files in this folder, one per cluster."),
     _flag("resume", "--resume", text="With --out: keep what an earlier run has answered."),

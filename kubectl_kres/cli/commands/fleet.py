@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final
+from tempfile import TemporaryDirectory
+from typing import Any, Final, NamedTuple
 
+import msgspec
 from msgspec import structs
 
 from kubectl_kres.cli.args.options import ALLOW_PARTIAL, EXIT_CODE, FLEET, Options
@@ -18,6 +21,7 @@ from kubectl_kres.cli.output.documents import Items
 from kubectl_kres.cli.output.exit_codes import SignalReceived, print_stderr
 from kubectl_kres.cli.output.printer import DOCUMENTS, Progress, print_lines, wants_color, width
 from kubectl_kres.cli.program import FLEET_WORKER
+from kubectl_kres.cluster.kubeconfig import files
 from kubectl_kres.errors import UsageError
 from kubectl_kres.fleet.clusters import FleetCluster, read_contexts, shard, snapshots, with_earlier
 from kubectl_kres.fleet.dask_engine import SCHEME, dask_available, on_dask
@@ -59,9 +63,13 @@ _PASSED: Final = (
 
 def run(options: Options, words: tuple[str, ...]) -> int:
     """Prints the table or document; returns the exit code. Raises UsageError before any cluster is asked."""
-    report = _report(options, words)
-    seconds = _seconds(options)
-    clusters = _clusters(options)
+    report, seconds = _report(options, words), _seconds(options)
+    with ExitStack() as resources:
+        return _run(options, report, seconds, _clusters(options, resources))
+
+
+def _run(options: Options, report: str, seconds: float, given: GivenClusters) -> int:
+    clusters = given.clusters
     if report == COMPARED:
         clusters, gone = with_earlier(clusters, [options.before])
         if gone:
@@ -75,7 +83,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
         for cluster in clusters
         if options.resume and (cluster_status := _find_stored_status(results, cluster))
     }
-    cluster_statuses = dict(kept)
+    cluster_statuses = {**kept, **given.unreached}
     if report == COMPARED:
         cluster_statuses |= {
             cluster.name: ClusterStatus(
@@ -97,6 +105,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
         cluster_statuses.get(cluster.name) or ClusterStatus(cluster.name, "stopped", cluster.source)
         for cluster in clusters
     ]
+    rows += given.unreached.values()
     _print_statuses(options, report, worst_first(rows))
     if stopped is not None:
         raise stopped
@@ -117,11 +126,14 @@ def _report(options: Options, words: tuple[str, ...]) -> str:
         )
     if bool(options.before) != (words[0] == COMPARED):
         raise UsageError(f"{COMPARED} is the report that goes with --from, and needs it")
-    if bool(options.contexts) == bool(options.snapshots):
-        which = "exclude each other" if options.contexts else "one of them is needed"
-        raise UsageError(f"--contexts and --snapshots: {which}")
+    sources = [options.contexts, options.snapshots, options.cluster_profiles]
+    if sum(map(bool, sources)) != 1:
+        which = "exclude each other" if any(sources) else "one of them is needed"
+        raise UsageError(f"--contexts, --snapshots and --clusterprofiles: {which}")
+    if options.provider_file and not options.cluster_profiles:
+        raise UsageError("--clusterprofile-provider-file goes with --clusterprofiles")
     for flag, field in _ONE.items():
-        if getattr(options, field):
+        if getattr(options, field) and not (field == "context" and options.cluster_profiles):
             raise UsageError(f"{flag} names one server or user; fleet takes those of each context")
     if not options.out and (options.resume or options.output == "parquet"):
         raise UsageError(f"{'--resume' if options.resume else '-o parquet'} goes with --out DIR")
@@ -134,6 +146,8 @@ def _check_extras(options: Options) -> None:
     if options.output == "parquet":
         parquet_available()
     if options.engine != "local":
+        if options.provider_file:
+            raise UsageError("--clusterprofile-provider-file goes with the local engine: its kubeconfig is here alone")
         if not _SCHEDULER.fullmatch(options.engine):
             raise UsageError(
                 f'invalid argument "{options.engine}" for "--engine" flag: local or dask://HOST:PORT is expected'
@@ -147,21 +161,52 @@ def _seconds(options: Options) -> float:
     return seconds(options.timeout or _SECONDS)
 
 
-def _clusters(options: Options) -> tuple[FleetCluster, ...]:
-    """All that are asked, of one shard if one is named. Raises UsageError, ConfigError."""
-    fleet_clusters = (
-        snapshots(options.snapshots)
-        if options.snapshots
-        else read_contexts(options.contexts, options.kubeconfig, os.environ)
-    )
+class GivenClusters(NamedTuple):
+    """The clusters to ask, and the statuses of those that no credentials lead to."""
+
+    clusters: tuple[FleetCluster, ...]
+    unreached: Mapping[str, ClusterStatus] = {}
+
+
+def _clusters(options: Options, resources: ExitStack) -> GivenClusters:
+    given = _list_clusters(options, resources)
     if not options.shard:
-        return fleet_clusters
+        return given
     parts = _SHARD.fullmatch(options.shard)
     if parts is None or int(parts[1]) >= int(parts[2]):
         raise UsageError(
             f'invalid argument "{options.shard}" for "--shard" flag: I/N is expected, with I from 0 to N-1'
         )
-    return shard(fleet_clusters, int(parts[1]), int(parts[2]))
+    index, count = int(parts[1]), int(parts[2])
+    unreached = {name: status for name, status in given.unreached.items() if shard([FleetCluster(name)], index, count)}
+    return GivenClusters(shard(given.clusters, index, count), unreached)
+
+
+def _list_clusters(options: Options, resources: ExitStack) -> GivenClusters:
+    if options.snapshots:
+        return GivenClusters(snapshots(options.snapshots))
+    if options.contexts:
+        return GivenClusters(read_contexts(options.contexts, options.kubeconfig, os.environ))
+    return _read_inventory(options, resources)
+
+
+def _read_inventory(options: Options, resources: ExitStack) -> GivenClusters:
+    """Ask the hub, and write a kubeconfig for what it names, which goes when the run ends. Raises ClusterError."""
+    from kubectl_kres.cli.source.live import open_connection  # a quarter of a second
+    from kubectl_kres.fleet import inventory
+
+    providers = inventory.read_providers(options.provider_file) if options.provider_file else ()
+    _, connection = open_connection(options)
+    with connection:
+        profiles = inventory.read_profiles(connection)
+    folder = resources.enter_context(TemporaryDirectory(prefix="kres-fleet-"))
+    path = Path(folder, "kubeconfig")
+    config = files.read(files.paths(options.kubeconfig, os.environ))
+    found = inventory.take_inventory(profiles, options.cluster_profiles, providers, config, str(path))
+    path.touch(mode=0o600)
+    path.write_bytes(msgspec.json.encode(found.kubeconfig))
+    unreached = {name: ClusterStatus(name, "failed", message=reason) for name, reason in found.unreached.items()}
+    return GivenClusters(found.clusters, unreached)
 
 
 def _results(options: Options, report: str) -> Results | None:
@@ -186,7 +231,7 @@ def _answers(
         for cluster in clusters:
             results.clear(cluster)
     tasks = [_task(options, report, cluster, results, seconds) for cluster in clusters]
-    width_ = options.workers or (_LIVE if options.contexts else _cpus())
+    width_ = options.workers or (_cpus() if options.snapshots else _LIVE)
     if options.engine == "local":
         yield from run_tasks(tasks, _command(), width=width_)
     else:
@@ -199,6 +244,8 @@ def _task(options: Options, report: str, cluster: FleetCluster, results: Results
     values.update({} if results else REPORTS[report].counted)
     source = {"context": cluster.context} if cluster.context else {"snapshot": str(Path(cluster.snapshot).absolute())}
     values.update(source)
+    if cluster.kubeconfig:
+        values["kubeconfig"] = cluster.kubeconfig
     if cluster.earlier:
         values["before"] = str(Path(cluster.earlier).absolute())
     usual = Options._field_defaults
@@ -251,7 +298,7 @@ def _print_statuses(options: Options, report: str, cluster_statuses: Sequence[Cl
         with Items(options.output) as items:
             for cluster_status in cluster_statuses:
                 items.add(cluster_status)
-            origin = Origin("contexts" if options.contexts else "snapshots")
+            origin = Origin("snapshots" if options.snapshots else "contexts")
             is_whole = all(cluster_status.state == "answered" for cluster_status in cluster_statuses)
             items.write("Fleet", origin, Frame(is_whole))
         return
@@ -307,13 +354,16 @@ command = Command(
         # Go on after Ctrl-C
         kubectl kres fleet qos --snapshots snapshots/ --out report/ --resume
 
+        # All clusters of the inventory that the hub keeps
+        kubectl kres fleet overview --clusterprofiles '*' --context hub
+
         # What went wrong anywhere since yesterday?
         kubectl kres fleet diff --from yesterday/ --snapshots today/
 
         # The fourth of 20 parts, in a Kubernetes Indexed Job
         kubectl kres fleet claims --snapshots /snapshots --shard 3/20 --out /report
         """,
-    usage="REPORT (--contexts GLOB | --snapshots DIR|GLOB)",
+    usage="REPORT (--contexts | --snapshots | --clusterprofiles) GLOB",
     flags=(*FLEET, EXIT_CODE, ALLOW_PARTIAL),
     formats=("table", "wide", "json", "yaml", "parquet"),
     completes=tuple(REPORTS),
