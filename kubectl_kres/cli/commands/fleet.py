@@ -363,7 +363,7 @@ command = Command(
         # The fourth of 20 parts, in a Kubernetes Indexed Job
         kubectl kres fleet claims --snapshots /snapshots --shard 3/20 --out /report
         """,
-    usage="REPORT (--contexts | --snapshots | --clusterprofiles) GLOB",
+    usage="REPORT (--contexts GLOB | --snapshots DIR | ...)",
     flags=(*FLEET, EXIT_CODE, ALLOW_PARTIAL),
     formats=("table", "wide", "json", "yaml", "parquet"),
     completes=tuple(REPORTS),
