@@ -486,7 +486,7 @@ SERVER = (
 
 #: Flags that few need: they are on the page of ``help COMMAND``, not of ``--help``.
 RARE = frozenset({
-    "recursive", "field_selector", "no_seen", "timeout", "allow_partial", "cgroup", "driver",
+    "recursive", "field_selector", "no_seen", "timeout", "allow_partial", "cgroup", "driver", "provider_file",
     *(flag.name for flag in SERVER if flag.name != "kube_version"),
 })  # fmt: skip
 
