@@ -39,9 +39,9 @@ from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.errors import ClusterError, Exit, UsageError
 from kubectl_kres.model.kinds import is_view, named_kind
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.record import comparable_value
 from kubectl_kres.render.text.line import sanitize_text, truncate_text
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.record import comparable_value
 from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.store.store import Changes, LeftOut, ReadRequest
 

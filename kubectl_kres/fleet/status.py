@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from kubectl_kres import errors
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.record import Record
 
 FleetState = Literal[
     "lost",

@@ -1,12 +1,14 @@
-"""The four entries of a journal, and the source they name."""
+"""The four entries of a journal, the source they name, and what an assumption is about."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 from msgspec import Struct
 
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.record import Sentence, Wording
 
 
 class Source(Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -79,14 +81,9 @@ class Assumption(Struct, frozen=True, tag="assume", omit_defaults=True, rename="
 
     path: str
     code: str
-    text: str
+    text: Wording
     source: Source | None = None
     decisive: bool = False
-
-
-def decisive_texts(assumptions: Iterable[Assumption]) -> list[str]:
-    """Return what may turn an answer, each once."""
-    return list(dict.fromkeys(item.text for item in assumptions if item.decisive))
 
 
 Entry = Set | Derive | Check | Assumption
@@ -125,3 +122,101 @@ class QuotaShortfall(Struct, frozen=True):
     resource: str
     requested: str
     hard: str
+
+
+# What an assumption is about. ``ref``: the object, as KIND/NAME.
+
+
+class OmittedObject(Sentence, frozen=True):
+    """An object that answers leave out. ``path``: of a value that does not parse; else the server does not store it.
+
+    ``why``: in its words. ``overhead``: of a RuntimeClass only this is left out.
+    """
+
+    ref: str
+    why: str
+    path: str = ""
+    overhead: bool = False
+
+
+class UnusedQuota(Sentence, frozen=True):
+    """A quota of a file, taken as enforced. ``but``: what it counts that every namespace has."""
+
+    ref: str
+    but: tuple[str, ...] = ()
+
+
+class UncountedQuota(Sentence, frozen=True):
+    """A quota that has no status yet."""
+
+    ref: str
+
+
+class UnreadClasses(Sentence, frozen=True):
+    """Classes of a kind that could not be read."""
+
+    kind: str
+
+
+class LiveStart(Sentence, frozen=True):
+    """Admission starts from the pod itself. ``maker``: what made it, if anything did.
+
+    ``unread``: that could not be read; else it was not found. ``filled``: what LimitRanges filled in is left out.
+    """
+
+    maker: str = ""
+    unread: bool = False
+    filled: bool = False
+
+
+class GateState(Sentence, frozen=True):
+    """A feature gate whose setting nobody gave. ``state`` absent: the version has none."""
+
+    gate: str
+    state: Literal["absent", "on", "off"]
+    version: str
+
+
+class TakenAsNew(Sentence, frozen=True):
+    """An object of a file that could not be looked up. ``counted``: a quota only counts it."""
+
+    ref: str
+    counted: bool = False
+
+
+class ClaimsTakenAsNew(Sentence, frozen=True):
+    """The claims of a StatefulSet's next pod, as they could not be read."""
+
+
+class ExistsAlready(Sentence, frozen=True):
+    """An object of a file that the cluster has. ``resource``: its kind as the server calls it; empty: only counted."""
+
+    ref: str
+    resource: str = ""
+
+
+class UncheckedFile(Sentence, frozen=True):
+    """The server checks a few things of an object that are not checked here."""
+
+
+class WithoutWebhooks(Sentence, frozen=True):
+    """Webhooks add containers to new pods, which the figures do not have."""
+
+    containers: tuple[str, ...]
+
+
+class NeedsScopedQuota(Sentence, frozen=True):
+    """Google's servers take pods of a PriorityClass only where a quota has it in its scope."""
+
+    priority_class: str
+
+
+class GivenStorageClass(Sentence, frozen=True):
+    """The storage class that a claim gets. ``named``: the one that it names; None: none.
+
+    ``source``: who gives it; empty: it is the default one.
+    """
+
+    given: str
+    named: str | None = None
+    source: str = ""

@@ -22,6 +22,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.model.workload_kinds import SCALED, WORKLOADS
 from kubectl_kres.quantity import parse
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.explanation import (
     EvaluationOptions,
     FailedRead,
@@ -31,7 +32,6 @@ from kubectl_kres.reports.common.explanation import (
     find_unread,
 )
 from kubectl_kres.reports.common.nodes import NodeReport
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import MakeEdits, RaiseQuota, Remedy
 from kubectl_kres.reports.common.replicas import is_failing, replicas_of
 from kubectl_kres.reports.common.system import Severity, kinds_of, turn_of

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Literal
 
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.explanation import FailedRead
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.overview import SEVERITIES, Overview, Problem
 
 #: What became of an object's problem, those first that are to be looked at. ``changed``: as bad, but another state or

@@ -23,10 +23,10 @@ from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.model.pod import Node, Pod
 from kubectl_kres.provenance.journal import Assumption, Journal
+from kubectl_kres.record import Record, Wording
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, Verdict, find_unread
 from kubectl_kres.reports.common.nodes import node_of
-from kubectl_kres.reports.common.record import Record, Wording
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.needs import needs_with_node

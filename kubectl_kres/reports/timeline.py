@@ -20,9 +20,9 @@ from kubectl_kres.model.objects import ManagedFields, ManagedMetadata, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.model.workload_kinds import MADE_BY, RETRIED
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.explanation import Fact, FailedRead, find_unread, normalize_message
 from kubectl_kres.reports.common.owners import controller
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.system import Severity, TimelineEvent, describe, kinds_of, object_history, systems
 from kubectl_kres.reports.pod.events import event_facts, pod_facts, stuck_facts
 from kubectl_kres.store.store import ReadRequest, Store

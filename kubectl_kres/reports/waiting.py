@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import Quantity
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.nodes import unscheduled_condition
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.pod.events import refusal_start_text
 from kubectl_kres.reports.quota.denied import Denied
 from kubectl_kres.reports.rollout.wanted_pods import quota_shortfall

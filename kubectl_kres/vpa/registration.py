@@ -8,7 +8,7 @@ from weakref import ReferenceType
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.model.admission_objects import Webhook
 from kubectl_kres.model.objects import LabelSelector, ObjectRef, OwnerReference, decode_object
-from kubectl_kres.provenance.journal import Assumption
+from kubectl_kres.provenance.journal import Assumption, OmittedObject
 from kubectl_kres.scheduling.selectors import matches
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.vpa.model import CONFIGURATION, HOOKS, KIND, WEBHOOK, VerticalPodAutoscaler
@@ -62,7 +62,7 @@ def parsed(store: Store, namespace: str) -> tuple[tuple[Autoscaler, ...], tuple[
         try:
             autoscaler = parse_autoscaler(vpa)
         except Unparsable as fault:
-            text = f"{ObjectRef(KIND, vpa.metadata.name)} is left out: {fault.path}: {fault.error.message}"
+            text = OmittedObject(str(ObjectRef(KIND, vpa.metadata.name)), fault.error.message, fault.path)
             left_out.append(Assumption("spec", "policy/unparsable", text))
             continue
         if autoscaler is not None:

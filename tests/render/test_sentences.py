@@ -7,9 +7,9 @@ from importlib import import_module
 import pytest
 
 from kubectl_kres.cli.commands.schema import ANSWERS, schema
+from kubectl_kres.record import Sentence
 from kubectl_kres.render.text import data, sentences
 from kubectl_kres.reports.common.explanation import Note, SuspectFigure
-from kubectl_kres.reports.common.record import Sentence
 from kubectl_kres.reports.common.replicas import IdleReason
 
 SUSPECT = SuspectFigure(("requests.cpu",), "container app", "100", 100, "CPU", "100m")

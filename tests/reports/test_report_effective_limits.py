@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reports.stored import made, store_of
 
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.namespace.explain_policy import effective_limits
 
 
@@ -43,7 +44,7 @@ def test_what_does_not_parse_is_left_out_and_said():
     store = store_of(limits("bad", max={"cpu": "much"}), limits("good", max={"cpu": "2"}))
     [found] = effective_limits(store, "ns")
     assert found.band.high == "2"
-    assert "bad" in found.assumptions[0].text
+    assert "bad" in sentence_text(found.assumptions[0].text)
 
 
 def test_nothing():

@@ -6,6 +6,7 @@ import pytest
 from reports.stored import made, store_of, subject, template
 
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain.explain import explain
@@ -59,7 +60,9 @@ def test_what_is_taken(store, enforced, codes):
 def test_a_broken_status_is_left_out():
     known = policies(store_of(quota("q", status={"hard": {"pods": "many"}})), "ns")
     assert known.policies.quotas == ()
-    assert "ResourceQuota/q is left out: status.hard[pods]: quantities must match" in known.assumptions[0].text
+    assert "ResourceQuota/q is left out: status.hard[pods]: quantities must match" in sentence_text(
+        known.assumptions[0].text
+    )
 
 
 @pytest.mark.parametrize("spec", [{"runtimeClassName": "kata"}, {"priorityClassName": "high"}])
@@ -89,7 +92,9 @@ def test_a_class_with_a_broken_overhead_still_exists():
     store = store_of(KATA, made("Deployment", "d", spec=template(runtimeClassName="kata")))
     found = explain(store, subject("Deployment/d"), EvaluationOptions())
     assert found.verdict.allowed
-    assert found.assumptions[0].text.startswith("RuntimeClass/kata counts without overhead: overhead.podFixed[cpu]: ")
+    assert sentence_text(found.assumptions[0].text).startswith(
+        "RuntimeClass/kata counts without overhead: overhead.podFixed[cpu]: "
+    )
 
 
 def test_other_namespaces_have_no_say():

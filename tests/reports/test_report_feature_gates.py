@@ -9,6 +9,7 @@ import pytest
 
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.pod.feature_gates import gates
 
 LEVEL = {"resources": {"limits": {"cpu": "1"}}}
@@ -17,7 +18,7 @@ ON, OFF, NONE = "is taken as on, the default", "is taken as off, the default", "
 
 
 def said(spec: Any, server: Server, **how: bool) -> list[str]:
-    return [one.text for one in gates(msgspec.convert({"spec": spec}, Pod), server, **how)]
+    return [sentence_text(one.text) for one in gates(msgspec.convert({"spec": spec}, Pod), server, **how)]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from reports.stored import made, owned_by, store_of, subject, template
 
 from kubectl_kres.model.pod import ManagedPod
 from kubectl_kres.provenance.journal import Source
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions, LastEdit
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.live_differences import injection_note, why_different
@@ -165,7 +166,7 @@ def test_an_injected_container_moves_no_value(containers, inits, role):
         ("memory", "limits", "1Gi"),
     ]
     assert [one.code for one in found.assumptions] == ["webhook/not-computed"]
-    assert found.assumptions[0].text.endswith(": proxy")
+    assert sentence_text(found.assumptions[0].text).endswith(": proxy")
 
 
 def test_a_live_value_that_nothing_sets_is_shown():

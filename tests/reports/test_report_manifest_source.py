@@ -8,6 +8,7 @@ import pytest
 from reports.stored import made, owned_by, store_of, subject, template
 
 from kubectl_kres.errors import NotFound, UsageError
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.pod.manifest_source import LAST_APPLIED, annotation_sets, find_manifest
 from kubectl_kres.store.store import Coverage, ReadRequest
 
@@ -112,7 +113,7 @@ def test_a_live_pod(objects, pod, asked, prefix, text):
 def test_the_choice_is_explained(metadata, reason):
     assumed = find_manifest(store_of(live(**metadata)), subject("Pod/p")).assumed
     assert assumed.code == "start/live"
-    assert reason in assumed.text
+    assert reason in sentence_text(assumed.text)
 
 
 def test_what_the_controller_adds_is_taken_from_the_live_pod():

@@ -9,6 +9,7 @@ from reports.stored import advised, box, made, store_of, subject
 
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.errors import NotFound, UsageError
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.note import NOTHING
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.resize import Resize, Sum, resize
@@ -136,7 +137,7 @@ def test_what_is_not_known_is_supposed_and_said():
     found = asked(STORED, MORE, node=None, unread=("Node",), server=Server((1, 34)))
     assert found.verdict.allowed is True
     assert found.complete
-    texts = [one.text for one in found.assumptions]
+    texts = [sentence_text(one.text) for one in found.assumptions]
     assert texts[0].startswith("node n1 is not known")
     assert texts[1].startswith("feature gate InPlacePodVerticalScaling is taken as on")
 

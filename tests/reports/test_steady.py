@@ -6,8 +6,8 @@ import pytest
 from msgspec import structs
 
 from kubectl_kres.provenance.journal import Source
+from kubectl_kres.record import Record, comparable_value
 from kubectl_kres.reports.common.explanation import Fact, LastEdit
-from kubectl_kres.reports.common.record import Record, comparable_value
 from kubectl_kres.tekton.reports.part import TektonPart, WaitingRun
 
 SET = Source("ReplicaSet", "web-7", "shop")

@@ -13,6 +13,7 @@ from kubectl_kres.errors import ClusterError, Forbidden, NotFound, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pod import explain as render
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation
 from kubectl_kres.reports.common.remedy import Admits, CreateObject, SetConfig, SetValue
 from kubectl_kres.reports.common.system_parts import part_of
@@ -465,7 +466,7 @@ def test_values_for_the_whole_task_have_to_go_for_guaranteed():
 )
 def test_what_is_supposed_of_the_configuration_is_said_once(objects: Any, unread: Any, said: str):
     found = told("TaskRun/r", BUILD, run("r"), *objects, unread=unread)
-    texts = [one.text for one in found.assumptions]
+    texts = [sentence_text(one.text) for one in found.assumptions]
     assert len(texts) == bool(said)
     assert all(said in text for text in texts)
     assert not [one for one in found.unread if one.kind in {"ConfigMap", "Namespace"}]
@@ -530,7 +531,7 @@ def test_another_group_has_a_task_too():
 
 def test_a_part_of_the_configuration_that_is_not_there_is_named():
     found = told("TaskRun/r", config("{}"), BUILD, run("r"))
-    (one,) = (one.text for one in found.assumptions if one.code == "tekton/config-unknown")
+    (one,) = (sentence_text(one.text) for one in found.assumptions if one.code == "tekton/config-unknown")
     assert one.startswith("no ConfigMap pipelines-info or feature-flags in tekton-pipelines")
 
 

@@ -8,6 +8,7 @@ from reports.stored import advised, limits, made, store_of, subject, template
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload import Workload
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.note import NOTHING
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import explain
@@ -92,7 +93,7 @@ def test_a_namespace_that_a_finalizer_holds_is_not_waited_for():
 def test_an_object_that_exists_is_said():
     found = explain(store_of(PLACE, POD), subject("Pod/a", POD, "a.yaml"), EvaluationOptions())
     said = 'Pod/a exists: creating it is answered with 409 pods "a" already exists; '
-    assert f"{said}this is the answer to applying the file" in [one.text for one in found.assumptions]
+    assert f"{said}this is the answer to applying the file" in [sentence_text(one.text) for one in found.assumptions]
     assert found.verdict.allowed
 
 

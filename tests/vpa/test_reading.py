@@ -9,6 +9,7 @@ from vpa.test_effects import HOOK, store_of
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, decode_object
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import list_read_requests
@@ -95,7 +96,9 @@ def test_an_amount_that_does_not_parse_is_left_out_in_one_line() -> None:
     store.add(KIND, decode_object(raw, BY_KIND[KIND].struct))
     explanation = explained(store)
     assert values(explanation)[REQUEST] == "100m"
-    (text,) = [assumed.text for assumed in explanation.assumptions if assumed.code == "policy/unparsable"]
+    (text,) = [
+        sentence_text(assumed.text) for assumed in explanation.assumptions if assumed.code == "policy/unparsable"
+    ]
     assert text.startswith("VerticalPodAutoscaler/web is left out: status.recommendation.containerRecommendations[0]")
 
 

@@ -12,11 +12,11 @@ from kubectl_kres.capsule import model
 from kubectl_kres.model.objects import ManagedMetadata, Metadata, ObjectRef, ResourceQuota
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import parse
+from kubectl_kres.record import Record, Wording
 from kubectl_kres.reports.common import system
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.record import Record, Wording
 from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Remedy
 from kubectl_kres.reports.common.system_parts import SystemPart
 from kubectl_kres.store.store import ReadRequest, Store

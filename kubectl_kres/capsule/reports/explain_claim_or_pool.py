@@ -36,8 +36,8 @@ from kubectl_kres.capsule.rules.webhooks import choose, wants_release
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Check, Derive, Source
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.explanation import FailedRead, Subject
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.resource_lists import scope_words
 from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.store.store import Store

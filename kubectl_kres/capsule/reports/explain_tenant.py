@@ -27,8 +27,8 @@ from kubectl_kres.capsule.versions import remarks
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaSpec
 from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.quantity import ZERO, Quantity, parse
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, find_unread
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.resource_lists import percent_of
 from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.reports.quota import usage_tree

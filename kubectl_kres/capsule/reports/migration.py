@@ -19,10 +19,10 @@ from kubectl_kres.capsule.reports.common.shared_quotas import tenant_quota_name
 from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaSpec
 from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.record import Record
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.given_steps import cluster_needs, namespace_needs
 from kubectl_kres.reports.changes.report import ChangeReport, WorkloadChange
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.remedies.commands import directed_command, patch_command
 from kubectl_kres.simulate.change import Apply, Delete, PlacedStep
 from kubectl_kres.simulate.cluster import ChangeOutcome, simulate_steps

@@ -9,11 +9,11 @@ from kubectl_kres.capsule.reports.common.claim_action import ClaimAction
 from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
 from kubectl_kres.capsule.text.claims import TONES, amounts_words, short_words
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.record import Sentence
 from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, led_lines, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import last_edit_texts, remarks
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.remedy import BACK_OFF
-from kubectl_kres.reports.common.record import Sentence
 from kubectl_kres.wording import join_some
 
 #: What one may do to a claim, as people say it.

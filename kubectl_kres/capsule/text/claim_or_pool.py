@@ -10,6 +10,7 @@ from kubectl_kres.capsule.text.claims import TONES
 from kubectl_kres.capsule.text.pools import pool_brief, pool_lines, pool_word
 from kubectl_kres.provenance.journal import Check, Derive
 from kubectl_kres.provenance.rules import RULES
+from kubectl_kres.record import Sentence
 from kubectl_kres.render.text.line import (
     LABEL,
     Line,
@@ -27,7 +28,6 @@ from kubectl_kres.render.text.remarks import last_edit_texts, remarks
 from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.object_list import Row
-from kubectl_kres.reports.common.record import Sentence
 from kubectl_kres.wording import join_some
 
 #: Turns that are shown without --steps: of the claims that wait, the last ones ahead.

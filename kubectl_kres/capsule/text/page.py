@@ -13,6 +13,7 @@ from kubectl_kres.capsule.text.claims import amounts_words
 from kubectl_kres.capsule.text.pools import head_lines, lacks_text, uses_lines
 from kubectl_kres.capsule.text.pools import pool_lines as whole_pool_lines
 from kubectl_kres.capsule.text.tenant import count_text, list_text, rule_text, tenant_head, use_text
+from kubectl_kres.record import Sentence
 from kubectl_kres.render.text.line import (
     LABEL,
     Line,
@@ -29,7 +30,6 @@ from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.text.unread import unseen_texts
 from kubectl_kres.render.verdict.headline import codes_line
 from kubectl_kres.reports.common.explanation import FailedRead, LastEdit
-from kubectl_kres.reports.common.record import Sentence
 from kubectl_kres.wording import join_some
 
 #: Ways, claims of a queue and resources that are shown; the rest is counted.
@@ -81,7 +81,7 @@ def _tenant(report: TenantExplanation, source: str, width: int) -> Iterator[Line
         command = f"kubectl kres explain tenant/{quote(report.tenant.name)} --by value {source}".strip()
         yield from command_lines("next", "who uses the quotas", [command], width)
     for assumption in report.assumptions[:_EDITS]:
-        yield from labelled_lines("assumed", assumption.text, width, tone="quiet")
+        yield from labelled_lines("assumed", sentence_text(assumption.text), width, tone="quiet")
     unread = [f"ResourceQuotas of {failed_read.namespace}" for failed_read in report.unread]
     yield from _limited_lines("unread", unread, _REMARKS, "namespace", width, tone="bad")
     shares = ["what each namespace uses of each quota"] * bool(report.items)

@@ -34,9 +34,9 @@ from kubectl_kres.cli.watch_option import build_watch_runner
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import find
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.provenance.journal import decisive_texts
 from kubectl_kres.render.pod import explain as render
 from kubectl_kres.render.pod.explain import brief
+from kubectl_kres.render.text.sentences import decisive_texts
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import Explanation, Subject, waits_or_fails

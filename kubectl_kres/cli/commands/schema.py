@@ -14,8 +14,8 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.system import systems
 from kubectl_kres.errors import UsageError
+from kubectl_kres.record import HOLDER, SENTENCE
 from kubectl_kres.render.text import data
-from kubectl_kres.reports.common.record import HOLDER, SENTENCE
 
 #: Command to the module and the name of its answer's type, and the kind of the document that holds the answers.
 ANSWERS = {

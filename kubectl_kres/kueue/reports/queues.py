@@ -14,8 +14,8 @@ from kubectl_kres.kueue.rules.flavors import preempts
 from kubectl_kres.kueue.rules.world import STOPPED, QueueWorld, holds_quota, is_pending, key_of
 from kubectl_kres.kueue.stored import is_known, world_of
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.explanation import FailedRead, Subject, find_unread
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.store.store import ReadRequest, Store
 
 

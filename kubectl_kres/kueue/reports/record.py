@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Derive, Set, Source
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.explanation import FailedRead
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.system_parts import SystemPart
 
 #: How it stands. new: it does not exist yet, and would be admitted; unknown: too little was read.

@@ -25,7 +25,7 @@ from kubectl_kres.kueue.stored import MORE, world_of
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.common.record import joined
+from kubectl_kres.record import joined
 from kubectl_kres.reports.common.remedy import Admits, Edit, RaiseQuota, Remedy, Scale, SetField, SetValue
 from kubectl_kres.reports.remedies.commands import directed_command
 from kubectl_kres.reports.remedies.compose import edit_file

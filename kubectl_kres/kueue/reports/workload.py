@@ -12,8 +12,8 @@ from kubectl_kres.kueue.reports.record import QueueAccount
 from kubectl_kres.kueue.reports.remedies import remedies_of
 from kubectl_kres.kueue.reports.world import owner_name
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.explanation import FailedRead, Subject, find_unread
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.waiting import WaitingObject
 from kubectl_kres.store.store import ReadRequest, Store

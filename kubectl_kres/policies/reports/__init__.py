@@ -23,11 +23,11 @@ from kubectl_kres.policies.reports.needs import (
     policy_admission_needs,
 )
 from kubectl_kres.provenance.journal import Assumption
+from kubectl_kres.record import Wording
 from kubectl_kres.reports.common import system
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
-from kubectl_kres.reports.common.record import Wording
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.store.store import ReadRequest, Store
 

@@ -23,8 +23,8 @@ from kubectl_kres.policies.rules.newer_fields import known_bindings
 from kubectl_kres.policies.rules.policy import BoundPolicy, name_of
 from kubectl_kres.policies.rules.request import Request, creation, match_request
 from kubectl_kres.policies.rules.resources import canonical_object
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, find_unread
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.store.store import ReadRequest, Store
 
 Raw = Mapping[str, Any]

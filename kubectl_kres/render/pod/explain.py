@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
-from kubectl_kres.provenance.journal import Check, Derive, Set, decisive_texts
+from kubectl_kres.provenance.journal import Check, Derive, Set
 from kubectl_kres.render.pod.remarks import remark_lines
 from kubectl_kres.render.pod.verdict import verdict_lines
 from kubectl_kres.render.text.line import (
@@ -22,6 +22,7 @@ from kubectl_kres.render.text.line import (
     with_ages,
     wrap_text,
 )
+from kubectl_kres.render.text.sentences import decisive_texts
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import (

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.render.text.line import Line, Tone, ago_or_at, labelled_lines
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import Explanation
 
 
@@ -27,7 +28,7 @@ def remark_groups(
         ("warn", "or", explanation.verdict.others),
         ("warn", "warning", explanation.warnings),
         ("bad", "unread", tuple(_not_seen(explanation))),
-        ("quiet", "assumed", tuple(assumption.text for assumption in explanation.assumptions)),
+        ("quiet", "assumed", tuple(sentence_text(assumption.text) for assumption in explanation.assumptions)),
         ("quiet", "changed", tuple(_edits(explanation, steps=steps, now=now))),
     )
 

@@ -79,7 +79,8 @@ def _fit_lines(fit: Fit, width: int) -> Iterator[Line]:
     for cost in fit.quotas:
         yield from cost_lines(cost)
     for assumed in fit.assumptions:
-        yield from tone_lines("quiet", wrap_text(assumed.text, width, first=pad_text("assumed", 16), rest=" " * 16))
+        text = sentence_text(assumed.text)
+        yield from tone_lines("quiet", wrap_text(text, width, first=pad_text("assumed", 16), rest=" " * 16))
     for failed_read in fit.unread:
         yield from tone_lines(
             "bad",

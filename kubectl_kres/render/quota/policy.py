@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.provenance.journal import decisive_texts
 from kubectl_kres.render.pictures.bounds import bounds_lines
 from kubectl_kres.render.quota.quota_blocks import LIMITS_NOTHING, quota_lines
 from kubectl_kres.render.text.line import (
@@ -23,7 +22,7 @@ from kubectl_kres.render.text.line import (
     wrap_text,
 )
 from kubectl_kres.render.text.remarks import last_edit_texts, remarks
-from kubectl_kres.render.text.sentences import sentence_text
+from kubectl_kres.render.text.sentences import decisive_texts, sentence_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.unread import unseen_texts
 from kubectl_kres.render.text.values import cost_lines, tables
@@ -349,7 +348,7 @@ def _remarks(policy_explanation: PolicyExplanation, now: str) -> Iterator[tuple[
     """Yield warnings and what could not be read; assumptions and edits as far as there are few."""
     yield from (("warn", "warning", text) for text in policy_explanation.warnings)
     yield from (("bad", "unread", text) for text in unseen_texts(policy_explanation.unread))
-    assumed = [assumption.text for assumption in policy_explanation.assumptions]
+    assumed = [sentence_text(assumption.text) for assumption in policy_explanation.assumptions]
     yield from (("quiet", "assumed", text) for text in _limit_texts(assumed, _SHOWN, "assumption"))
     if policy_explanation.subject.kind != "Namespace":
         edits = list(last_edit_texts(policy_explanation.edits, now, maximum=_SHOWN))

@@ -12,9 +12,9 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.admission.base.versions import version_caveat
+from kubectl_kres.record import HOLDER, SENTENCE
 from kubectl_kres.render.text.line import sanitize_text
 from kubectl_kres.render.text.sentences import in_words, plain_sentence
-from kubectl_kres.reports.common.record import HOLDER, SENTENCE
 from kubectl_kres.store.store import Origin
 
 API_VERSION = "kres/v1alpha1"

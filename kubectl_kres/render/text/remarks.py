@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from kubectl_kres.provenance.journal import Assumption
+from kubectl_kres.record import Sentence
 from kubectl_kres.render.text.line import Line, Tone, ago_or_at, labelled_lines
 from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.reports.common.explanation import FailedRead, LastEdit
-from kubectl_kres.reports.common.record import Sentence
 
 
 def remarks(
@@ -23,7 +23,7 @@ def remarks(
         (tone, label, text)
         for tone, label, text in (
             *((tone, label, sentence_text(text)) for tone, label, group in groups for text in group),
-            *(("quiet", "assumed", assumption.text) for assumption in assumptions),
+            *(("quiet", "assumed", sentence_text(assumption.text)) for assumption in assumptions),
             *(("bad", "unread", unseen_text(failed_read)) for failed_read in failed_reads),
         )
     ]

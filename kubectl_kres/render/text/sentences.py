@@ -7,7 +7,7 @@ by type.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
@@ -15,12 +15,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
+from kubectl_kres.provenance.journal import Assumption
+from kubectl_kres.record import SENTENCE, Clauses, Filled, Sentence
 from kubectl_kres.render.text.system import systems
-from kubectl_kres.reports.common.record import SENTENCE, Clauses, Filled, Sentence
 
 #: Where the sentences that a module defines are worded.
 _WORDED_IN = {
-    "kubectl_kres.reports.common.record": __name__,
+    "kubectl_kres.record": __name__,
+    "kubectl_kres.provenance.journal": "kubectl_kres.render.text.assumed",
     "kubectl_kres.reports.common.explanation": "kubectl_kres.render.verdict.note",
     "kubectl_kres.reports.common.replicas": "kubectl_kres.render.verdict.note",
     "kubectl_kres.reports.explain.advice": "kubectl_kres.render.verdict.note",
@@ -48,6 +50,11 @@ def in_words(report: Struct) -> Any:
     own = {name: getattr(report, name) for name in report.__struct_fields__}
     words = {name: sentence_text(value) for name, value in own.items() if isinstance(value, Sentence)}
     return structs.replace(report, **words) if words else report
+
+
+def decisive_texts(assumptions: Iterable[Assumption]) -> list[str]:
+    """Return what may turn an answer, each once."""
+    return list(dict.fromkeys(sentence_text(item.text) for item in assumptions if item.decisive))
 
 
 @lru_cache

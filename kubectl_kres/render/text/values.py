@@ -21,6 +21,7 @@ from kubectl_kres.render.text.line import (
     with_ages,
     wrap_text,
 )
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, QuotaCost, ResourceValue
 
 _INDENT = " " * 8
@@ -72,7 +73,7 @@ def text(entry: Entry) -> str:
     """Return one entry in words, without its source."""
     match entry:
         case Assumption():
-            return f"assumed: {entry.text}"
+            return f"assumed: {sentence_text(entry.text)}"
         case Set(after=None):
             return f"{entry.before} is dropped by {entry.rule}"
         case Set():

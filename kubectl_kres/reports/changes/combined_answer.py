@@ -15,6 +15,7 @@ from kubectl_kres.model.objects import ObjectRef, ResourceQuota, ResourceQuotaSt
 from kubectl_kres.model.pod_places import KINDS, parts_of
 from kubectl_kres.model.workload_kinds import WORKLOADS
 from kubectl_kres.quantity import Quantity
+from kubectl_kres.record import Record
 from kubectl_kres.reports.changes.given_steps import (
     MADE,
     application_order,
@@ -24,7 +25,6 @@ from kubectl_kres.reports.changes.given_steps import (
     taking_needs,
 )
 from kubectl_kres.reports.common.explanation import FailedRead, find_unread
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
 from kubectl_kres.reports.rollout.injected_containers import find_added
 from kubectl_kres.simulate.change import Apply, PlacedStep, Step, WaitForControllers, apply_step, key_of_step

@@ -8,9 +8,9 @@ from typing import ClassVar, Literal, Self
 import msgspec
 
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.record import HOLDER, Record
 from kubectl_kres.reports.common.explanation import Autoscaled, FailedRead
 from kubectl_kres.reports.common.nodes import NodeReport
-from kubectl_kres.reports.common.record import HOLDER, Record
 from kubectl_kres.reports.common.system_parts import Parts, SystemPart
 
 #: worse: something that ran or would come does no longer. better: something comes that did not. other: next pods get

@@ -19,8 +19,8 @@ from kubectl_kres.admission.base.versions import CHANGES, changes_between
 from kubectl_kres.admission.quota.usage_drift import recount
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.reports.pod.resource_view import values_of
 from kubectl_kres.reports.quota.usage_tree import objects_of, read_whole

@@ -16,11 +16,11 @@ from msgspec import structs
 from kubectl_kres.errors import UsageError, on_one_line
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.record import Filled
 from kubectl_kres.reports.check import conflicts, pitfalls, refused_pods, rights, state
 from kubectl_kres.reports.check.context import CheckContext, Rule
 from kubectl_kres.reports.check.finding import ALL_OBJECTS, SEVERITIES, CheckFinding, Diagnostic
 from kubectl_kres.reports.check.system import systems
-from kubectl_kres.reports.common.record import Filled
 from kubectl_kres.reports.common.system import answers_about, describe
 
 _OF_KUBERNETES = (refused_pods, conflicts, state, pitfalls, rights)

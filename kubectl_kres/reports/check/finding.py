@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.record import Record, Wording
+from kubectl_kres.record import Record, Wording
 
 Severity = Literal["error", "warning", "note"]
 

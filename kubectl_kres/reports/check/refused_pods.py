@@ -32,13 +32,13 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import HorizontalPodAutoscaler
 from kubectl_kres.model.workload_kinds import REVISIONS, WORKLOADS
 from kubectl_kres.quantity import ZERO, Quantity, parse
+from kubectl_kres.record import Wording, joined
 from kubectl_kres.reports.account import room_for_revision
 from kubectl_kres.reports.changes.combined_answer import RefusedManifest
 from kubectl_kres.reports.check.context import CheckContext, EvaluatedWorkload, Rule
 from kubectl_kres.reports.check.finding import Diagnostic
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Autoscaled, RunState, Subject, Verdict, waits_or_fails
-from kubectl_kres.reports.common.record import joined
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.explain.all_states import all_states, states_in_store
@@ -64,13 +64,13 @@ def find_pods_missing(context: CheckContext) -> Iterator[Diagnostic]:
 
 
 def missing_pods_diagnostic(
-    ref: ObjectRef, verdict: Verdict, remedy: Remedy | None, remarks: Iterable[str] = (), *, exists: bool = True
+    ref: ObjectRef, verdict: Verdict, remedy: Remedy | None, remarks: Iterable[Wording] = (), *, exists: bool = True
 ) -> Diagnostic:
     """Return the violation of an object whose pods are refused. ``remarks``: what is said beside the refusal.
 
     ``exists``: the cluster has it as it is evaluated; no pod of a file is missing yet.
     """
-    reason = "; ".join((cause(verdict), *remarks))
+    reason = joined(cause(verdict), *remarks)
     count = verdict.missing or 1
     lacks = f"of its pods {'is' if count == 1 else 'are'} missing" if exists else "of its pods would be missing"
     values = {"outcome": verdict.outcome, "missing": str(count), "lacks": lacks, "why": reason}

@@ -13,9 +13,9 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assumption, QuotaShortfall, Source
+from kubectl_kres.record import Record, Wording
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies
 from kubectl_kres.reports.common.explanation import FailedRead
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.system_parts import Parts
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class MadePod(Struct, frozen=True):
     state: str = ""
     about_another: bool = False
     never: tuple[QuotaShortfall, ...] = ()
-    version_remarks: tuple[str, ...] = ()
+    version_remarks: tuple[Wording, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     source: object = None
 

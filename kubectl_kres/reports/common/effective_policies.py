@@ -17,7 +17,7 @@ from kubectl_kres.admission.quota.quota_admission import MUST_SPECIFY, Quota, Qu
 from kubectl_kres.admission.quota.usage import IN_EVERY_NAMESPACE, counts_by_class, requirements
 from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.model import objects
-from kubectl_kres.provenance.journal import Assumption
+from kubectl_kres.provenance.journal import Assumption, OmittedObject, UncountedQuota, UnreadClasses, UnusedQuota
 from kubectl_kres.reports.common.explanation import Demand
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.systems import registered_systems
@@ -142,8 +142,8 @@ def _can_be_parsed(
         kind, path = type(policy).__name__, fault.path
         if is_assumed:
             path = path.replace("status.", "spec.", 1)
-        text = f"{kind}/{policy.metadata.name} is left out: {path}: {fault.error.message}"
-        assumed.append(Assumption(kind, "policy/unparsable", text))
+        left_out = OmittedObject(f"{kind}/{policy.metadata.name}", fault.error.message, path)
+        assumed.append(Assumption(kind, "policy/unparsable", left_out))
         return False
     return True
 
@@ -162,7 +162,7 @@ def _can_be_stored(
     if refusal is None:
         return True
     text = refusal.message if len(refusal.message) <= _MOST_TEXT else f"{refusal.message[:_MOST_TEXT]}…"
-    assumed.append(Assumption(ref.kind, "policy/refused", f"{ref} is left out: the server does not store it: {text}"))
+    assumed.append(Assumption(ref.kind, "policy/refused", OmittedObject(str(ref), text)))
     return False
 
 
@@ -171,8 +171,9 @@ def _drop_invalid_overhead(runtime: objects.RuntimeClass, assumed: list[Assumpti
     try:
         parse_list(runtime.overhead.pod_fixed if runtime.overhead else None, "overhead.podFixed")
     except Unparsable as fault:
-        text = f"RuntimeClass/{runtime.metadata.name} counts without overhead: {fault.path}: {fault.error.message}"
-        assumed.append(Assumption("RuntimeClass", "policy/unparsable", text))
+        ref = f"RuntimeClass/{runtime.metadata.name}"
+        left_out = OmittedObject(ref, fault.error.message, fault.path, overhead=True)
+        assumed.append(Assumption("RuntimeClass", "policy/unparsable", left_out))
         return structs.replace(runtime, overhead=None)
     return runtime
 
@@ -199,12 +200,9 @@ def _state(quota: objects.ResourceQuota, store: Store) -> Iterator[Assumption]:
     path = f"ResourceQuota/{quota.metadata.name}"
     if from_file(quota, store):
         existing = sorted({IN_EVERY_NAMESPACE[name] for name in quota.spec.hard if name in IN_EVERY_NAMESPACE})
-        beside = f" but {' and '.join(existing)}, which every namespace has" if existing else ""
-        text = f"{path} comes from a file: taken as enforced, with nothing used yet{beside}"
-        yield Assumption(path, "quota/from-file", text)
+        yield Assumption(path, "quota/from-file", UnusedQuota(path, tuple(existing)))
     else:
-        text = f"{path} has no status yet, so it enforces nothing; the quota controller may be slow or off"
-        yield Assumption(path, "quota/no-status", text)
+        yield Assumption(path, "quota/no-status", UncountedQuota(path))
 
 
 def counts_classes(quotas: Iterable[objects.ResourceQuota]) -> bool:
@@ -246,8 +244,7 @@ def _classes(store: Store, kind: str, assumed: list[Assumption]) -> tuple[Any, .
     if states and all(coverage.is_known for coverage in states):
         return result
     if states:
-        text = f"{kind} objects could not be read: a named class is taken to exist"
-        assumed.append(Assumption(kind, "class/unread", text))
+        assumed.append(Assumption(kind, "class/unread", UnreadClasses(kind)))
     return None
 
 

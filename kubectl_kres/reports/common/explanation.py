@@ -24,8 +24,8 @@ from kubectl_kres.model.pod import Pod, PodTemplateSpec
 from kubectl_kres.model.workload import Workload, template_in
 from kubectl_kres.model.workload_kinds import TEMPLATE_PATHS, WORKLOADS
 from kubectl_kres.provenance.journal import Assumption, Derive, Journal, Source
+from kubectl_kres.record import HOLDER, Record, Sentence, Wording
 from kubectl_kres.reports.common.nodes import NodeReport
-from kubectl_kres.reports.common.record import HOLDER, Record, Sentence, Wording
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.system_parts import Parts

@@ -15,8 +15,8 @@ from kubectl_kres.admission.base.draft import Side
 from kubectl_kres.model.objects import ManagedFields
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
 from kubectl_kres.quantity import Quantity, stored_quantity
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.explanation import LastEdit
-from kubectl_kres.reports.common.record import Record
 
 _STEP = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
 

@@ -8,7 +8,7 @@ from typing import Literal
 from kubectl_kres.model.objects import Condition, ObjectRef
 from kubectl_kres.model.pod import SCHEDULED, Node, Pod
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.reports.common.record import Record, Sentence
+from kubectl_kres.record import Record, Sentence
 from kubectl_kres.store.store import ReadRequest, Store
 
 NodeAction = Literal[

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.record import Record, Sentence, Wording
+from kubectl_kres.record import Record, Sentence, Wording
 
 Action = Literal["set", "create", "delete"]
 

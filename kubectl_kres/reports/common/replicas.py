@@ -21,8 +21,8 @@ from kubectl_kres.model.workload import (
     selector_text,
 )
 from kubectl_kres.model.workload_kinds import REVISIONS, SCALED
+from kubectl_kres.record import Record, Sentence
 from kubectl_kres.reports.common.owners import by_controller, owned_by
-from kubectl_kres.reports.common.record import Record, Sentence
 from kubectl_kres.store.store import ReadRequest, Store
 
 #: Statuses that end a job.

@@ -27,11 +27,11 @@ from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.model.quota_objects import CountedObject
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assumption, Source
+from kubectl_kres.record import Record, Wording
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Fact, RunState, Subject
 from kubectl_kres.reports.common.owners import controller
-from kubectl_kres.reports.common.record import Record, Wording
 from kubectl_kres.reports.common.remedy import Edit, Permanence, Remedy
 from kubectl_kres.reports.common.system_parts import Parts, SystemPart, hold
 from kubectl_kres.store.store import ReadRequest, Store

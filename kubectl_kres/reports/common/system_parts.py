@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar, cast
 
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.record import Record
 
 
 class SystemPart(Record, frozen=True):

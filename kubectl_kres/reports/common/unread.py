@@ -10,7 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from kubectl_kres.model.kinds import named_kind
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.system import ReadRight
 from kubectl_kres.store.store import ReadRequest, Store
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from kubectl_kres.record import Sentence
 from kubectl_kres.reports.common.explanation import Note
-from kubectl_kres.reports.common.record import Sentence
 from kubectl_kres.reports.common.remedy import Remedy
 
 

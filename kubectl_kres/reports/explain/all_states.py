@@ -10,10 +10,10 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.model.workload_kinds import RETRIED
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.explanation import RunState
 from kubectl_kres.reports.common.nodes import waits_for_node
 from kubectl_kres.reports.common.owners import controller, owned_by
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.replicas import newest_set, pods_of
 from kubectl_kres.reports.common.system import kinds_of, state_of_object
 from kubectl_kres.reports.explain.object_state import is_plain, state_of_pod, state_of_turn

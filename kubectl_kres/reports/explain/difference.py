@@ -19,12 +19,12 @@ from kubectl_kres.model.objects import ManagedMetadata, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Derive, Set, Source
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.analysis import PodManifest
 from kubectl_kres.reports.common.answer_cache import AnswerCache
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, ResourceValue, Subject, Verdict
 from kubectl_kres.reports.common.owners import controller
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.system import object_behind
 from kubectl_kres.reports.explain import explain

@@ -20,8 +20,9 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.admission_objects import WEBHOOKS
 from kubectl_kres.model.kinds import is_known
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.provenance.journal import Assumption
+from kubectl_kres.provenance.journal import Assumption, NeedsScopedQuota, WithoutWebhooks
 from kubectl_kres.quantity import parse
+from kubectl_kres.record import Wording, joined
 from kubectl_kres.reports.common.analysis import Analysis, PodManifest
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, demands_on_pod, policies
 from kubectl_kres.reports.common.explanation import (
@@ -40,7 +41,6 @@ from kubectl_kres.reports.common.explanation import (
     find_unread,
 )
 from kubectl_kres.reports.common.nodes import NodeReport, waits_for_node
-from kubectl_kres.reports.common.record import Wording, joined
 from kubectl_kres.reports.common.remedy import DeleteObject, PassingRoom, Remedy, SetValue
 from kubectl_kres.reports.common.replicas import Replicas, pods_of, reason_for_no_pods
 from kubectl_kres.reports.common.system import (
@@ -691,8 +691,8 @@ def _assumptions(
     manifest: PodManifest, policies: NamespacePolicies, options: EvaluationOptions, injected: Sequence[str]
 ) -> tuple[Assumption, ...]:
     stated = tuple(Assumption("server", "server/assumed", text) for text in options.assumptions)
-    additions = f"the figures for today leave out what webhooks add to new pods: {', '.join(injected)}"
-    without = (Assumption("spec", "webhook/not-computed", additions, decisive=True),) if injected else ()
+    added = WithoutWebhooks(tuple(injected))
+    without = (Assumption("spec", "webhook/not-computed", added, decisive=True),) if injected else ()
     supposed = (manifest.assumed,) if manifest.assumed else ()
     return (*supposed, *policies.assumptions, *without, *_gates(manifest.live or manifest.pod, options.server), *stated)
 
@@ -714,8 +714,7 @@ def _limited_by_default(store: Store, subject: Subject, analysis: Analysis, serv
         return
     quotas = analysis.policies.policies.quotas
     if not any(scope.scope_name == "PriorityClass" for quota in quotas for scope in quota.scopes):
-        text = f"GKE admits pods of {name} outside of kube-system only under a ResourceQuota with scope PriorityClass"
-        yield Assumption("spec.priorityClassName", "quota/limited-scope", text)
+        yield Assumption("spec.priorityClassName", "quota/limited-scope", NeedsScopedQuota(name))
 
 
 def _gates(pod: Pod, server: Server) -> tuple[Assumption, ...]:

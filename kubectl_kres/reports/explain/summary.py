@@ -15,13 +15,13 @@ from kubectl_kres.admission.pod import aggregate as qos
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
+from kubectl_kres.record import Record, Wording, joined
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.answer_cache import AnswerCache
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, RunState, Subject, Verdict
 from kubectl_kres.reports.common.nodes import NodeReport
 from kubectl_kres.reports.common.objects import waits_for_objects
-from kubectl_kres.reports.common.record import Record, Wording, joined
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.system import object_behind
 from kubectl_kres.reports.explain.explain import analyse, analysis_of, list_unread, verdict_and_sentences

@@ -13,10 +13,10 @@ from kubectl_kres.admission.quota.quota_admission import charges, count_request
 from kubectl_kres.admission.request.policy_answer import answer_request, with_webhooks
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
 from kubectl_kres.model.quota_objects import CountedObject
-from kubectl_kres.provenance.journal import Assumption
+from kubectl_kres.provenance.journal import Assumption, ExistsAlready, TakenAsNew
+from kubectl_kres.record import Wording, joined
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, find_unread
-from kubectl_kres.reports.common.record import Wording, joined
 from kubectl_kres.reports.common.system import AboutNewObjects, reads_for
 from kubectl_kres.reports.explain.explain import quota_costs
 from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
@@ -104,7 +104,6 @@ def _existence_assumption(store: Store, subject: Subject, *, exists: bool) -> It
     """Yield the assumption that the object is new, where the cluster was not asked."""
     ref = subject.ref
     if exists:
-        yield Assumption("request", "file/exists", f"{ref} exists: changing it costs no quota anything")
+        yield Assumption("request", "file/exists", ExistsAlready(str(ref)))
     elif store.origin.kind != "files" and not store.covered(ReadRequest(ref.kind, ref.namespace, ref.name)).is_known:
-        reason = "Secrets are never read" if ref.kind == "Secret" else "it could not be looked up"
-        yield Assumption("request", "file/taken-as-new", f"{ref} is taken as new: {reason}")
+        yield Assumption("request", "file/taken-as-new", TakenAsNew(str(ref), counted=True))

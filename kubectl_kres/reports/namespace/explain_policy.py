@@ -25,12 +25,12 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import LimitRange, ManagedMetadata, ObjectRef, ResourceQuota, to_wire
 from kubectl_kres.model.pod import ANY_IMAGE
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
-from kubectl_kres.provenance.journal import Assumption, Source
+from kubectl_kres.provenance.journal import Assumption, GivenStorageClass, Source
 from kubectl_kres.quantity import Quantity
+from kubectl_kres.record import Record, Wording
 from kubectl_kres.reports.common import explanation, system
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, demands, policies
 from kubectl_kres.reports.common.last_editor import last_edit
-from kubectl_kres.reports.common.record import Record, Wording
 from kubectl_kres.reports.explain.explain import explain, quota_costs
 from kubectl_kres.reports.namespace.allowed_ranges import bands, contradictions, defaults
 from kubectl_kres.reports.namespace.claim_binding import binding_needs, binding_state
@@ -340,9 +340,8 @@ def _class_assumptions(item: Any, policies: Policies) -> Iterator[Assumption]:
     given, named = given_class(item, policies), item.spec.storage_class_name
     if given.name == named:
         return
-    names = "it names no storage class" if named is None else f"it names the cluster's default storage class, {named}"
-    gives = f"{given.source} gives it {given.name}" if given.source else f"it gets the default one, {given.name}"
-    yield Assumption("spec.storageClassName", "claim/default-class", f"{names}: {gives}")
+    text = GivenStorageClass(given.name or "", named, str(given.source or ""))
+    yield Assumption("spec.storageClassName", "claim/default-class", text)
 
 
 def _size_remedies(case: RemedyContext) -> Iterator[Wording]:

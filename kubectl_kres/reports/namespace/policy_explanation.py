@@ -11,6 +11,7 @@ import msgspec
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Assumption, Source
 from kubectl_kres.quantity import parse
+from kubectl_kres.record import HOLDER, Record
 from kubectl_kres.reports.common.explanation import (
     Demand,
     Explanation,
@@ -20,7 +21,6 @@ from kubectl_kres.reports.common.explanation import (
     RunState,
     Verdict,
 )
-from kubectl_kres.reports.common.record import HOLDER, Record
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.system_parts import Parts
 from kubectl_kres.reports.quota.quota_report import QuotaReport

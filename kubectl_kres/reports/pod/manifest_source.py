@@ -12,7 +12,7 @@ from kubectl_kres.model.objects import LAST_APPLIED, ResourceList, decode_object
 from kubectl_kres.model.pod import Container, DetailedTemplate, Pod, PodTemplateSpec, ResourceRequirements, SentPod
 from kubectl_kres.model.workload import ControllerRevision, Workload, template_of
 from kubectl_kres.model.workload_kinds import REVISION_OWNERS, TEMPLATE_OWNERS
-from kubectl_kres.provenance.journal import Assumption, Source
+from kubectl_kres.provenance.journal import Assumption, LiveStart, Source
 from kubectl_kres.reports.common.analysis import PodManifest
 from kubectl_kres.reports.common.explanation import Subject, no_template_error, pod_of_template, raw_template
 from kubectl_kres.reports.common.owners import controller
@@ -164,13 +164,9 @@ def _strip_defaults(store: Store, live: Pod, source: Source) -> PodManifest:
         init_containers=_strip_containers(spec.init_containers or (), filled, "init container"),
     )
     kind, name = controller(live)
-    reason = "nothing says what was applied"
-    if kind:
-        barred = any(store.covered(read).state in {"denied", "failed"} for read in made_from(live))
-        reason = f"its template is not known ({kind}/{name} {'could not be read' if barred else 'was not found'})"
-    if filled:
-        reason += "; the values that its limit-ranger annotation names are taken as not written"
-    assumed = Assumption("spec", "start/live", f"admission starts from the live pod: {reason}")
+    barred = bool(kind) and any(store.covered(read).state in {"denied", "failed"} for read in made_from(live))
+    start = LiveStart(f"{kind}/{name}" if kind else "", barred, bool(filled))
+    assumed = Assumption("spec", "start/live", start)
     pod = Pod(live.metadata, bare)
     return PodManifest(pod, source, "", "the live pod", live, assumed=assumed)
 

@@ -19,7 +19,7 @@ from kubectl_kres.model.ordinals import Names, length, overlap
 from kubectl_kres.model.quota_objects import ClaimStatus, PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.model.workload_kinds import REVISIONS
-from kubectl_kres.provenance.journal import Assumption
+from kubectl_kres.provenance.journal import Assumption, ClaimsTakenAsNew
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, PodClaims, with_refusal
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload, not_computed
@@ -29,11 +29,7 @@ from kubectl_kres.store.store import ReadRequest, Store
 _KIND = "PersistentVolumeClaim"
 #: Up to so many templates each is tried as the last one: the controller takes them in an arbitrary order.
 _MOST_ORDERED = 8
-_UNREAD = Assumption(
-    "spec.volumeClaimTemplates",
-    "claim/taken-as-new",
-    "PersistentVolumeClaims could not be read: those of the next pod are taken as new",
-)
+_UNREAD = Assumption("spec.volumeClaimTemplates", "claim/taken-as-new", ClaimsTakenAsNew())
 
 
 class _Claim(Struct, frozen=True):

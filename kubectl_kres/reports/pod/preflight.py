@@ -18,7 +18,7 @@ from kubectl_kres.admission.decoding import strict_refusal, unknown_fields, vers
 from kubectl_kres.model.kinds import BY_KIND, is_known
 from kubectl_kres.model.objects import ObjectRef, Raw
 from kubectl_kres.model.workload_kinds import WORKLOADS
-from kubectl_kres.provenance.journal import Assumption
+from kubectl_kres.provenance.journal import Assumption, ExistsAlready, TakenAsNew, UncheckedFile
 from kubectl_kres.reports.common.analysis import Analysis, with_refusal
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, raw_template
 from kubectl_kres.reports.pod.pod_claims import with_account
@@ -115,12 +115,7 @@ def nearest_kind(kind: str, version: str) -> str:
 
 #: How the warning of Pod Security begins, which is given to a workload and to each of its pods.
 _POD_SECURITY_WARNS = "would violate PodSecurity "
-UNCHECKED = Assumption(
-    "request",
-    "file/unchecked",
-    "time zones, addresses of Services, options for Windows and volumes of drivers in the file are valid; all else "
-    "is checked as the API server checks it",
-)
+UNCHECKED = Assumption("request", "file/unchecked", UncheckedFile())
 
 
 def with_workload_warnings(subject: Subject, options: EvaluationOptions, analysis: Analysis) -> Analysis:
@@ -243,18 +238,14 @@ def taken_as_new(store: Store, subject: Subject, outcomes: Sequence[Outcome]) ->
     if first is None or first.code != 403 or first.message.startswith(("pods ", "persistentvolumeclaims ")):
         return
     if not store.covered(ReadRequest(ref.kind, ref.namespace, ref.name)).is_known:
-        text = f"{ref} could not be looked up: it is taken as new"
-        yield Assumption("request", "file/taken-as-new", text)
+        yield Assumption("request", "file/taken-as-new", TakenAsNew(str(ref)))
 
 
 def existing(store: Store, subject: Subject) -> Iterator[Assumption]:
     """Yield the assumption for an object whose name exists already, so that it cannot be created."""
     if not subject.file or store.origin.kind == "files" or not exists(store, subject):
         return
-    ref = subject.ref
-    consequence = "this is the answer to applying the file"
-    text = f'409 {subject.kind.qualified_name} "{ref.name}" already exists'
-    yield Assumption("request", "file/exists", f"{ref} exists: creating it is answered with {text}; {consequence}")
+    yield Assumption("request", "file/exists", ExistsAlready(str(subject.ref), subject.kind.qualified_name))
 
 
 def refuse_unknown_fields(raw: Raw, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kubectl_kres.admission.quota.usage import is_terminal
 from kubectl_kres.model.pod import Container, Pod
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.record import Record
 from kubectl_kres.reports.quota.usage_tree import workload_of
 
 #: What a container should state, as people write it.

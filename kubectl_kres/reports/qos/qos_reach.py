@@ -14,8 +14,8 @@ from kubectl_kres.admission.pod.aggregate import CONSIDERED, compute_class, deci
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity, maximum, parse, quantity_of
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.last_editor import FieldEdit, ManifestEdit, apply_edits, build_edit, manifest_value
-from kubectl_kres.reports.common.record import Record
 
 CLASSES = ("Guaranteed", "Burstable", "BestEffort")
 

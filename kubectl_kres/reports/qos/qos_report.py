@@ -33,11 +33,11 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Node, Pod
 from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.quantity import Quantity, quantity_of
+from kubectl_kres.record import Record, Sentence
 from kubectl_kres.reports.common.answer_cache import AnswerCache
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, find_unread
 from kubectl_kres.reports.common.nodes import node_of
-from kubectl_kres.reports.common.record import Record, Sentence
 from kubectl_kres.reports.common.system import kinds_of, pod_maker, systems
 from kubectl_kres.reports.explain.explain import Analysis, analysis_from, analysis_of
 from kubectl_kres.reports.pod.feature_gates import gates

@@ -13,7 +13,7 @@ from kubectl_kres.admission.quota.usage import is_terminal
 from kubectl_kres.model.content_key import content_key
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.record import Record
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 
 #: Kinds of pods that are kept at a time.

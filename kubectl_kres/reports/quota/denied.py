@@ -11,6 +11,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Metadata, ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.model.workload_kinds import POD_MAKERS, RETRIED
+from kubectl_kres.record import HOLDER, Record
 from kubectl_kres.reports.common.explanation import (
     EvaluationOptions,
     Explanation,
@@ -21,7 +22,6 @@ from kubectl_kres.reports.common.explanation import (
     Verdict,
 )
 from kubectl_kres.reports.common.owners import controller
-from kubectl_kres.reports.common.record import HOLDER, Record
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas, pods_of
 from kubectl_kres.reports.common.system import AboutRefused, describe, kinds_of, reads_for

@@ -8,6 +8,7 @@ from typing import Literal
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assumption
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import (
     Autoscaled,
@@ -22,7 +23,6 @@ from kubectl_kres.reports.common.explanation import (
     waits_or_fails,
 )
 from kubectl_kres.reports.common.nodes import NodeReport
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas, pods_of
 from kubectl_kres.reports.common.system import kinds_of

@@ -19,9 +19,9 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import LimitRange, LimitRangeItem, ObjectRef, ResourceQuota
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.effective_policies import extended_resources, with_assumed_status
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, find_unread
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.resource_lists import percent_of, scope_words
 from kubectl_kres.reports.common.system import AboutSharedQuotas, ownership_of, quota_keepers, reads_for
 from kubectl_kres.reports.quota import usage_tree

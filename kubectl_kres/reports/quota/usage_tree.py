@@ -24,10 +24,10 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload_kinds import MADE_BY
 from kubectl_kres.provenance.journal import Source, Term
 from kubectl_kres.quantity import parse
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.effective_policies import extended_resources
 from kubectl_kres.reports.common.explanation import EvaluationOptions, ResourceValue, Subject
 from kubectl_kres.reports.common.owners import controller
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.reports.pod.needs import PodOrigin, list_read_requests, pod_origin
 from kubectl_kres.reports.pod.resource_view import instance_key

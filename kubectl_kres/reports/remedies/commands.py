@@ -13,7 +13,7 @@ from msgspec import structs
 from kubectl_kres.admission.base.field_path import FieldPath, MapKey
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload_kinds import PATCHED, SCALED
-from kubectl_kres.reports.common.record import Clauses, Wording
+from kubectl_kres.record import Clauses, Wording
 from kubectl_kres.reports.common.remedy import (
     CreateObject,
     DeleteObject,

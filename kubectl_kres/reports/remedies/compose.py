@@ -8,8 +8,8 @@ from msgspec import structs
 
 from kubectl_kres.model.objects import Metadata, ObjectRef
 from kubectl_kres.provenance.journal import Source
+from kubectl_kres.record import Wording, joined
 from kubectl_kres.reports.common.explanation import ContainerValues, ResourceValue, Subject, Verdict
-from kubectl_kres.reports.common.record import Wording, joined
 from kubectl_kres.reports.common.remedy import (
     Admits,
     DeleteObject,

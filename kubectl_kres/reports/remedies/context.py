@@ -17,7 +17,7 @@ from kubectl_kres.admission.limitrange import Limits, pod_sums
 from kubectl_kres.admission.pod.aggregate import sum_containers
 from kubectl_kres.provenance.journal import Check, Journal, Set, Source
 from kubectl_kres.quantity import ZERO, Quantity, parse, quantity_of
-from kubectl_kres.reports.common.record import Wording
+from kubectl_kres.record import Wording
 from kubectl_kres.reports.remedies.refusal_fixes import (
     ALL_CONTAINERS,
     ApartBounds,

@@ -19,10 +19,10 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, parse
+from kubectl_kres.record import Record, Sentence
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.owners import controller
-from kubectl_kres.reports.common.record import Record, Sentence
 from kubectl_kres.reports.common.remedy import DeleteObject, PassingRoom, Remedy, SetField
 from kubectl_kres.reports.remedies.commands import commands, delete_command
 from kubectl_kres.reports.remedies.keepers import manager_sentence, named_owner

@@ -18,7 +18,7 @@ from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.quantity import ZERO, Quantity, maximum, parse
-from kubectl_kres.reports.common.record import Wording, joined
+from kubectl_kres.record import Wording, joined
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.preflight import nearest_kind
 from kubectl_kres.reports.remedies.context import (

@@ -10,8 +10,8 @@ from msgspec import structs
 
 from kubectl_kres.model.objects import decode_object, to_wire
 from kubectl_kres.model.pod import Container, Pod
+from kubectl_kres.record import Sentence
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.record import Sentence
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.remedies.commands import directed_command
 from kubectl_kres.store.store import Store

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from kubectl_kres.reports.common.record import Record, Sentence, Wording
+from kubectl_kres.record import Record, Sentence, Wording
 
 #: How the amount that is to be set bounds what may be set: ``""`` for the amount itself.
 Bound = Literal["", "at least", "at most"]

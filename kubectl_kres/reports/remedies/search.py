@@ -23,9 +23,9 @@ from kubectl_kres.model.pod import Pod, with_containers
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload_kinds import SCALED, WORKLOADS
 from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.record import joined
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload
-from kubectl_kres.reports.common.record import joined
 from kubectl_kres.reports.common.remedy import (
     OLD_PODS_FIRST,
     Admits,

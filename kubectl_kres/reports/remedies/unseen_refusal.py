@@ -11,9 +11,9 @@ from kubectl_kres.admission import sentences
 from kubectl_kres.admission.request.new_pod import admit, policies_of, quota_request
 from kubectl_kres.model.objects import ManagedMetadata, ObjectRef, ResourceQuota, ResourceQuotaSpec, ResourceQuotaStatus
 from kubectl_kres.quantity import Quantity, parse
+from kubectl_kres.record import Sentence, joined
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Blocked, HiddenQuota, Injection, LimitedResources, Subject, Verdict
-from kubectl_kres.reports.common.record import Sentence, joined
 from kubectl_kres.reports.common.remedy import Admits, CreateObject, RaiseQuota, Remedy
 from kubectl_kres.reports.remedies.compose import compose_remedy, untested_remedies
 from kubectl_kres.store.store import Store

@@ -13,10 +13,10 @@ from kubectl_kres.admission.request.new_pod import admit, quota_request
 from kubectl_kres.model.ordinals import length, overlap
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload, template_of
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload, pod_of_template
 from kubectl_kres.reports.common.owners import owned_by
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.replicas import Replicas, newest_set, revision_of
 from kubectl_kres.reports.pod.needs import makes_objects
 from kubectl_kres.reports.pod.pod_claims import add_charges, has_account, ordinals_without_claims

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from kubectl_kres.reports.common.record import Sentence
+from kubectl_kres.record import Sentence
 
 
 class ContainerImage(Sentence, frozen=True):

@@ -9,8 +9,8 @@ from msgspec import structs
 
 from kubectl_kres.admission.sentences import read_node_room
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.record import Sentence, Wording
 from kubectl_kres.reports.common.explanation import Reason, RunState
-from kubectl_kres.reports.common.record import Sentence, Wording
 from kubectl_kres.reports.run_state.details import UnboundCause
 
 #: Reasons about which something else says what to do.

@@ -8,7 +8,7 @@ from typing import Literal
 
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.objects import BOUND_PODS, ObjectRef
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.pod.scheduling_needs import BOUND_PODS as PODS_READ
 from kubectl_kres.reports.pod.scheduling_needs import NODES as NODES_READ

@@ -13,11 +13,11 @@ from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton_config import CONFIG_NAMES, DEFINITION, NAMESPACE
+from kubectl_kres.record import Wording
 from kubectl_kres.reports.common import system
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, RunState, Subject
 from kubectl_kres.reports.common.owners import controller
-from kubectl_kres.reports.common.record import Wording
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.system_parts import SystemPart
 from kubectl_kres.store.store import ReadRequest, Store

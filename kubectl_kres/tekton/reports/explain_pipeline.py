@@ -18,6 +18,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import Condition, ObjectRef, struct_as_json
 from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.quantity import ZERO, Quantity, parse
+from kubectl_kres.record import Wording, joined
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import (
     EvaluationOptions,
@@ -30,7 +31,6 @@ from kubectl_kres.reports.common.explanation import (
     not_computed,
     waits_or_fails,
 )
-from kubectl_kres.reports.common.record import Wording, joined
 from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Remedy, SetConfig
 from kubectl_kres.reports.common.system import Turn, assumed_of_object, turn_of
 from kubectl_kres.reports.common.system_parts import hold, part_of

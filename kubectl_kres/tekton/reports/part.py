@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from kubectl_kres.provenance.journal import QuotaShortfall, Source
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.system_parts import SystemPart
 from kubectl_kres.tekton.rules.base.problem import Problem
 

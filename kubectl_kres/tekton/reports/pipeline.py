@@ -10,10 +10,10 @@ from msgspec import structs
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Assumption, Source
+from kubectl_kres.record import HOLDER, Record
 from kubectl_kres.reports.common.analysis import AccountStep
 from kubectl_kres.reports.common.explanation import Explanation, Fact, FailedRead, RunState, Verdict
 from kubectl_kres.reports.common.nodes import NodeShortage
-from kubectl_kres.reports.common.record import HOLDER, Record
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.system_parts import Parts
 from kubectl_kres.tekton.rules.base.problem import Problem

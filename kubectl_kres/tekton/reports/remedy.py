@@ -11,8 +11,8 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import Slot
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.provenance.journal import Set
+from kubectl_kres.record import Clauses, Wording, joined
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.record import Clauses, Wording, joined
 from kubectl_kres.reports.common.system_parts import part_of
 from kubectl_kres.reports.remedies.context import FieldNames, RemedyContext, RemedyTexts
 from kubectl_kres.reports.remedies.pod_remedy import remedies, request_over_limit, usual_remedies

@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.content_key import content_key
 from kubectl_kres.model.objects import Condition
-from kubectl_kres.provenance.journal import Assumption, Journal, QuotaShortfall, Source
+from kubectl_kres.provenance.journal import Assumption, Journal, OmittedObject, QuotaShortfall, Source
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Fact, Subject
 from kubectl_kres.reports.common.system import CacheKey, TimelineEvent
 from kubectl_kres.store.store import ReadRequest, Store
@@ -73,9 +73,7 @@ def tekton_remarks(
         entry for entry in journal if isinstance(entry, Assumption) and entry.code.startswith("tekton/")
     )
     lost = tuple(
-        Assumption(
-            ref.kind, "policy/refused", f"{ref} is left out: the server does not store it: {refused_definition.text}"
-        )
+        Assumption(ref.kind, "policy/refused", OmittedObject(str(ref), refused_definition.text))
         for ref, refused_definition in refused_definitions(store, namespace, options).items()
     )
     assumes = tuple({remark.text: remark for remark in (*remarks(store, config), *lost, *own_assumptions)}.values())

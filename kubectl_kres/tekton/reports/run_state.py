@@ -8,9 +8,9 @@ from msgspec import structs
 
 from kubectl_kres.model.objects import Condition
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.record import joined
 from kubectl_kres.reports.common.explanation import Reason, RunState
 from kubectl_kres.reports.common.owners import controller
-from kubectl_kres.reports.common.record import joined
 from kubectl_kres.reports.explain.object_state import state_of_pod
 from kubectl_kres.reports.run_state.containers import missing_object, troubles
 from kubectl_kres.reports.run_state.details import ContainerKilled

@@ -8,6 +8,7 @@ from functools import partial
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pod.explain import explanation_lines
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.system_parts import part_of
@@ -55,7 +56,8 @@ class PipelineRunPane(OutlinePane):
         yield from sections.section("affinity assistants", map(_assistant, run.assistants))
         yield from sections.section("or", map(warning_item, run.verdict.others))
         yield from sections.section("seen in the cluster", map(_fact, run.facts))
-        yield from sections.section("assumed", (text_item(assumption.text) for assumption in run.assumptions))
+        texts = (sentence_text(assumption.text) for assumption in run.assumptions)
+        yield from sections.section("assumed", map(text_item, texts))
 
     def _task_row(self, planned_task: PlannedTask) -> OutlineItem:
         totals = (

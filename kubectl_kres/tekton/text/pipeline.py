@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.provenance.journal import decisive_texts
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.pod.explain import explanation_lines, fact_lines
 from kubectl_kres.render.text.line import (
@@ -23,7 +22,7 @@ from kubectl_kres.render.text.line import (
     wrap_text,
 )
 from kubectl_kres.render.text.remarks import remarks
-from kubectl_kres.render.text.sentences import sentence_text
+from kubectl_kres.render.text.sentences import decisive_texts, sentence_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.unread import unseen_texts
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
@@ -485,7 +484,7 @@ def _page_remarks(run: PipelineExplanation, now: str, width: int) -> Iterator[Li
     for text in unseen_texts(run.unread):
         yield from labelled_lines("unread", text, width, tone="bad")
     for assumption in run.assumptions[:_ASSUMED]:
-        yield from labelled_lines("assumed", assumption.text, width, tone="quiet")
+        yield from labelled_lines("assumed", sentence_text(assumption.text), width, tone="quiet")
 
 
 def _at_once_text(at_once: AtOnce) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, pad_text, size, tone_lines, wrap_text
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.namespace.explain_policy import EffectiveLimit, effective_limits
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
@@ -107,7 +108,7 @@ def _detail(session: Session, row: EffectiveLimit, width: int) -> Iterator[Line]
         text = "The server takes LimitRanges in an arbitrary order; a default that was set is not set again."
         yield from tone_lines("quiet", wrap_text(text, width, first="  ", rest="  "))
     for assumption in row.assumptions:
-        yield from tone_lines("warn", wrap_text(assumption.text, width, first="  ", rest="  "))
+        yield from tone_lines("warn", wrap_text(sentence_text(assumption.text), width, first="  ", rest="  "))
 
 
 def _has_single_value(row: EffectiveLimit, field: str) -> bool:

@@ -8,10 +8,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.record import Sentence
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.remedy import remedy_lines
-from kubectl_kres.reports.common.record import Sentence
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.table.columns import Column

@@ -12,8 +12,9 @@ from kubectl_kres.errors import KresError, NotFound
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload_kinds import POD_MAKERS
+from kubectl_kres.provenance.journal import OmittedObject
+from kubectl_kres.record import Record, Wording, joined
 from kubectl_kres.reports.common.explanation import ContainerValues, EvaluationOptions, FailedRead, Subject, find_unread
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.reports.pod.needs import list_read_requests
@@ -44,7 +45,7 @@ class VpaEffects(Record, frozen=True):
     containers: tuple[ContainerValues, ...] = ()
     allowed: bool | None = None
     message: str = ""
-    fault: str = ""
+    fault: Wording = ""
     eviction: Eviction | None = None
     fixes: tuple[Remedy, ...] = ()
     unread: tuple[FailedRead, ...] = ()
@@ -101,7 +102,9 @@ def vpa_effects(store: Store, subject: Subject, options: EvaluationOptions) -> V
     )
     target = _target(vpa)
     if autoscaler is None:
-        return structs.replace(effects, fault="; ".join(each.text for each in left_out if ref.name in each.text))
+        texts = (each.text for each in left_out)
+        own = (text for text in texts if isinstance(text, OmittedObject) and text.ref == str(ref))
+        return structs.replace(effects, fault=joined(*own))
     try:
         analysis = analysis_of(store, target, options) if target is not None else None
     except KresError:

@@ -18,12 +18,12 @@ from kubectl_kres.admission.resize import resize as put_resize
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import ZERO, Quantity, parse
+from kubectl_kres.record import Record
 from kubectl_kres.reports.changes.report import StepPart
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.common.nodes import node_of
 from kubectl_kres.reports.common.owners import controller
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.replicas import replicas_of
 from kubectl_kres.reports.resize import patch_pod
 from kubectl_kres.store.store import Store

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_kres.provenance.journal import Set, by_path
 from kubectl_kres.render.text.line import Line, Tone, draw, tone_lines, wrap_text
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.reports.common.explanation import Explanation
 
@@ -35,7 +36,7 @@ def lines(effects: VpaEffects, width: int) -> Iterator[Line]:
     if effects.registered is False:
         yield from _wrap_text(*webhook_words(effects), width)
     if effects.fault:
-        yield from _wrap_text("bad", f"the admission controller changes nothing: {effects.fault}", width)
+        yield from _wrap_text("bad", f"the admission controller changes nothing: {sentence_text(effects.fault)}", width)
     if not effects.recommends:
         yield from _wrap_text("warn", "there is no recommendation yet", width)
     if effects.allowed is False:

@@ -11,7 +11,7 @@ from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.rules.allocation import Amounts, amounts_equal
 from kubectl_kres.capsule.rules.assignment import is_writable
 from kubectl_kres.capsule.rules.webhooks import wants_release
-from kubectl_kres.reports.common.record import Sentence
+from kubectl_kres.record import Sentence
 
 AmountTexts = Mapping[str, str]
 

@@ -27,8 +27,8 @@ from kubectl_kres.capsule.reports.unblock.actions import UnblockOption
 from kubectl_kres.capsule.rules.allocation import Amounts
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.quantity import Quantity
+from kubectl_kres.record import Record, Sentence
 from kubectl_kres.reports.common.explanation import FailedRead, LastEdit
-from kubectl_kres.reports.common.record import Record, Sentence
 
 
 class Amount(Record, frozen=True):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.record import Record
 
 #: delete: also stands for an edit to less. release: of a claim in use. edit, move: of the waiting claim itself.
 Verb = Literal["delete", "release", "edit", "move", "raise", "annotate"]

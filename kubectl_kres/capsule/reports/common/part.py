@@ -9,7 +9,7 @@ from kubectl_kres.capsule.reports.common.claim_action import ClaimAction
 from kubectl_kres.capsule.reports.common.claim_state import ClaimState
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.system_parts import SystemPart
 
 

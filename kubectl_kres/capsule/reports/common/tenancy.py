@@ -36,7 +36,7 @@ from kubectl_kres.capsule.rules.workload_rules import (
 )
 from kubectl_kres.capsule.versions import Area, Version, remarks, unknown_text, version_in
 from kubectl_kres.model.objects import LabelSelector, Namespace, ObjectRef
-from kubectl_kres.provenance.journal import Assumption, Source
+from kubectl_kres.provenance.journal import Assumption, OmittedObject, Source, UnusedQuota
 from kubectl_kres.reports.common.effective_policies import default_storage_class
 from kubectl_kres.reports.remedies.commands import patch_command
 from kubectl_kres.store.store import Origin, ReadRequest, Store
@@ -258,12 +258,11 @@ def _parse_shared_quotas(store: Store, namespace: str, assumed: list[Assumption]
         try:
             parsed = parse_global_quota(quota)
         except Unparsable as fault:
-            text = f"{ref} is left out: {fault.path}: {fault.error.message}"
-            assumed.append(Assumption("spec", "policy/unparsable", text))
+            left_out = OmittedObject(str(ref), fault.error.message, fault.path)
+            assumed.append(Assumption("spec", "policy/unparsable", left_out))
             continue
         if not quota.status.total.used and ref in store.files:
-            text = f"{ref} comes from a file: taken as enforced, with nothing used yet"
-            assumed.append(Assumption(str(ref), "quota/from-file", text))
+            assumed.append(Assumption(str(ref), "quota/from-file", UnusedQuota(str(ref))))
         elif not quota.status.total.used:
             text = f"{ref} has no status yet: taken with nothing used; until it has one, Capsule refuses what it counts"
             assumed.append(Assumption(str(ref), "quota/no-status", text))

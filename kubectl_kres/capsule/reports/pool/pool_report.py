@@ -17,8 +17,8 @@ from kubectl_kres.capsule.reports.pool.pool_warnings import NamespaceNote, Overu
 from kubectl_kres.capsule.reports.unblock.actions import ref_of
 from kubectl_kres.capsule.rules.allocation import add_amounts, queue_key
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
+from kubectl_kres.record import Record, Sentence
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, LastEdit
-from kubectl_kres.reports.common.record import Record, Sentence
 from kubectl_kres.reports.quota.quota_report import used_by
 from kubectl_kres.reports.quota.usage_tree import UsageNode, counting_needs, owner_needs, parent_node, with_shares
 from kubectl_kres.store.store import ReadRequest, Store

@@ -14,7 +14,7 @@ from kubectl_kres.capsule.rules.allocation import add_amounts
 from kubectl_kres.capsule.rules.assignment import fault, fits, is_active, is_empty, is_usable, is_writable
 from kubectl_kres.capsule.rules.conditions import READY, find
 from kubectl_kres.quantity import ZERO
-from kubectl_kres.reports.common.record import Sentence
+from kubectl_kres.record import Sentence
 from kubectl_kres.reports.common.resource_lists import scope_words
 from kubectl_kres.store.store import ReadRequest
 

@@ -13,7 +13,7 @@ from kubectl_kres.capsule.reports.common.part import PoolTrail, TrailClaim
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.unblock.actions import resize_claim
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.record import Wording
+from kubectl_kres.record import Wording
 from kubectl_kres.reports.common.remedy import CreateObject, Edit, EditClaim
 from kubectl_kres.reports.common.system import MoreRoom
 from kubectl_kres.reports.remedies.context import RemedyContext, RemedyTexts, quota_excess, room_left

@@ -13,7 +13,7 @@ from kubectl_kres.capsule.reports.common.claim_state import ClaimState
 from kubectl_kres.capsule.rules.allocation import ClaimKey
 from kubectl_kres.capsule.rules.webhooks import RELEASE
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.record import Record
 from kubectl_kres.reports.remedies.commands import delete_command, directed_command, patch_command
 from kubectl_kres.store.store import Origin
 

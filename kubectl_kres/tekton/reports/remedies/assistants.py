@@ -9,8 +9,8 @@ from msgspec import structs
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.quota.quota_admission import Key, charges, required_hard, sum_price, with_price
 from kubectl_kres.admission.request.new_pod import quota_request
+from kubectl_kres.record import joined
 from kubectl_kres.reports.common.explanation import Subject, Verdict
-from kubectl_kres.reports.common.record import joined
 from kubectl_kres.reports.common.remedy import Edit, Remedy
 from kubectl_kres.reports.pod.verdict import verdict_of
 from kubectl_kres.reports.remedies.engine import RemedySearch, State, changed_policies, with_moved_bound

@@ -15,8 +15,8 @@ from kubectl_kres.admission.request.volume_claims import with_default_class
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.quantity import Quantity, parse
+from kubectl_kres.record import Sentence
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.record import Sentence
 from kubectl_kres.reports.common.remedy import DeleteObject, EditClaim, Remedy
 from kubectl_kres.reports.remedies.engine import (
     RemedySearch,

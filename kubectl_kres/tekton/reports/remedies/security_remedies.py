@@ -13,8 +13,8 @@ from kubectl_kres.model.admission_objects import POD_SECURITY_LEVEL
 from kubectl_kres.model.objects import Namespace
 from kubectl_kres.policies.rules.compliant_context import compliant_spec, context_changes
 from kubectl_kres.policies.rules.pod_security import parse_enforced_levels
+from kubectl_kres.record import joined
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.record import joined
 from kubectl_kres.reports.common.remedy import Edit, Remedy
 from kubectl_kres.reports.remedies.engine import RemedySearch, State
 from kubectl_kres.store.store import Store

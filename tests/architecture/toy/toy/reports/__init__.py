@@ -9,9 +9,9 @@ from kubectl_kres.toy.model import GROUP
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
+from kubectl_kres.record import Record
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.system import AboutPod, Admitter, KindAnswers, Question, ReadRight, System, Target
 from kubectl_kres.store.store import ReadRequest, Store
 

@@ -1,4 +1,4 @@
-"""The bases of all reports, and of what these say in sentences."""
+"""The bases of all reports, and of what an answer says in a sentence."""
 
 from __future__ import annotations
 
