@@ -9,7 +9,7 @@ import gzip
 import re
 import shlex
 import zlib
-from collections.abc import Callable, Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from io import BufferedReader
 from pathlib import Path
@@ -39,6 +39,7 @@ _PAGE = re.compile(rb'\{"kind":"([A-Za-z0-9./-]+)",("managed":true,)?"items":')
 _UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError)
 #: Nothing is left out of what is read.
 _WHOLE: Kept = MappingProxyType({})
+_ANYWHERE: Mapping[str, Collection[str]] = MappingProxyType({})
 _MARK = msgspec.json.Decoder(format.HeaderMark)
 _HEADER = msgspec.json.Decoder(format.Header)
 _END = msgspec.json.Decoder(format.SnapshotTrailer)
@@ -52,14 +53,52 @@ class _Line(Struct, frozen=True, gc=False):
     data: Any
 
 
-def read(path: str, *, without: Collection[str] = (), lean: Kept = _WHOLE) -> Store:
+#: The most bytes of pages that are held.
+_HELD = 1 << 24
+
+
+class HeldPages:
+    """Pages as they stand in a snapshot that is looked through, for whoever looks at them again: unpacking the whole
+    file for some of its kinds takes longer than decoding them. ``kinds``: of these and of what the scheduler looks at.
+
+    Where there are too many, none is held.
+    """
+
+    def __init__(self, kinds: Collection[str]) -> None:
+        self._kinds = frozenset(kinds)
+        self._lines: list[_Line] | None = []
+        self._size = 0
+
+    def add(self, line: _Line) -> None:
+        """Hold a page, if it is of one of the kinds."""
+        if self._lines is None or not self._holds(line.kind):
+            return
+        self._size += len(line.data)
+        if self._size > _HELD:
+            self._lines = None
+        else:
+            self._lines.append(_Line(line.kind, line.managed, bytes(line.data)))
+
+    def of(self, *kinds: str) -> list[_Line] | None:
+        """Return the pages of these kinds; None where they are not held."""
+        if self._lines is None or not all(map(self._holds, kinds)):
+            return None
+        return [line for line in self._lines if line.kind in kinds]
+
+    def _holds(self, kind: str) -> bool:
+        return kind in self._kinds or is_view(kind)
+
+
+def read(
+    path: str, *, without: Collection[str] = (), lean: Kept = _WHOLE, held: HeldPages | None = None
+) -> Store:
     """Return the store in a snapshot; its origin is the file, with the server's version, time and context of the
     header.
 
     Objects of the kinds ``without`` are left out; what was known of them is still covered. So are objects with a
     quantity that is none: lists that should hold them are covered as failed. What the scheduler looks at is read when
-    it is first asked for. ``lean``: see ``Store.lean``. Raises SnapshotError for a file that is no snapshot, is not
-    whole or comes from a newer version.
+    it is first asked for. ``lean``: see ``Store.lean``. ``held``: takes pages for later. Raises SnapshotError for a
+    file that is no snapshot, is not whole or comes from a newer version.
     """
     pairs: list[tuple[str, list[Any]]] = []
     left_out: dict[str, list[LeftOut]] = {}
@@ -72,6 +111,8 @@ def read(path: str, *, without: Collection[str] = (), lean: Kept = _WHOLE) -> St
             case format.Header():
                 header, covered = line, line.coverage
             case _Line():
+                if held is not None:
+                    held.add(line)
                 if is_view(line.kind):
                     views.add(line.kind)
                 elif line.kind not in without:
@@ -87,7 +128,7 @@ def read(path: str, *, without: Collection[str] = (), lean: Kept = _WHOLE) -> St
     _cover_left_out(store, left_out)
     store.lean.update(lean)
     if views:
-        load = cache(partial(_views, path))
+        load = cache(partial(_views, path, frozenset(views), held))
         store.deferred.update({kind: partial(_view, load, kind) for kind in views})
     return store
 
@@ -96,28 +137,46 @@ def _view(load: Callable[[], dict[str, list[Any]]], kind: str) -> list[Any]:
     return load().get(kind, [])
 
 
-def _views(path: str) -> dict[str, list[Any]]:
+def _views(path: str, kinds: Collection[str], held: HeldPages | None) -> dict[str, list[Any]]:
     """Return what the scheduler looks at, by kind. Raises SnapshotError."""
     from kubectl_kres.snapshot.scheduling import read_placed  # noqa: PLC0415 - only a pod that waits for a node needs it
 
     result: dict[str, list[Any]] = {}
-    for line in _walk_lines(path):
-        if isinstance(line, _Line) and is_view(line.kind):
+    for line in _lines_of(path, kinds, held):
+        if isinstance(line, _Line) and line.kind in kinds:
             result.setdefault(line.kind, []).extend(readable(line.kind, _items(path, line), []))
     if BOUND_PODS in result:
         result[BOUND_PODS] = [read_placed(result[BOUND_PODS])]
     return result
 
 
-def pages(path: str, *kinds: str) -> Iterator[list[Any]]:
+def _lines_of(path: str, kinds: Collection[str], held: HeldPages | None) -> Iterable[Any]:
+    found = held.of(*kinds) if held is not None else None
+    return _walk_lines(path) if found is None else found
+
+
+def pages(
+    path: str, *kinds: str, spaces: Mapping[str, Collection[str]] = _ANYWHERE, held: HeldPages | None = None
+) -> Iterator[list[Any]]:
     """Yield the objects of some kinds, a page at a time, in the order of the file; one page is in memory.
+
+    ``spaces``: by kind the namespaces that are asked about; a page may be left out that holds nothing of them.
 
     Some may not be ``readable``. Raises SnapshotError as ``read`` does, but where the file is not whole possibly after
     some pages: what was made of them must not be shown.
     """
-    for line in _walk_lines(path):
-        if isinstance(line, _Line) and line.kind in kinds:
+    marks = {kind: [b'"namespace":"%s"' % space.encode() for space in names] for kind, names in spaces.items()}
+    for line in _lines_of(path, kinds, held):
+        if isinstance(line, _Line) and line.kind in kinds and _may_hold(line, marks.get(line.kind)):
             yield _items(path, line)
+
+
+def _may_hold(line: _Line, marks: Sequence[bytes] | None) -> bool:
+    """Return whether one of the marks stands anywhere in a page, which takes a tenth of decoding it."""
+    if marks is None:
+        return True
+    data = bytes(line.data)
+    return any(mark in data for mark in marks)
 
 
 def header(path: str) -> format.Header:

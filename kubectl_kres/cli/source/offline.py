@@ -18,6 +18,8 @@ from kubectl_kres.store.store import READ, Coverage, Kept, LeftOut, ReadRequest,
 
 #: Kinds with so many objects that a snapshot's are not kept, but looked through again when some are needed.
 _NUMEROUS = ("Pod", "Event", "TaskRun")
+#: Of these the pages are held, as long as there are few of them.
+_HELD = ("Event", "TaskRun")
 
 #: Policy that does not exist if no file holds it; of other kinds nothing can be said.
 _POLICIES = {"LimitRange", "ResourceQuota"}
@@ -40,15 +42,18 @@ def open_held(options: Options, unread: Collection[str] = (), lean: Kept | None 
         inputs.set_namespace((*options.namespaces, "default")[0])
         return OfflineSource(options, inputs.policies), inputs
     path = str(snapshots.demo_path()) if options.demo else options.snapshot
-    offline_source = OfflineSource(options, *_snapshot(path, (*_NUMEROUS, *unread), lean or {}), unread)
+    held = None if unread else snapshots.HeldPages(_HELD)
+    offline_source = OfflineSource(options, *_snapshot(path, (*_NUMEROUS, *unread), lean or {}, held), unread, held)
     inputs.set_namespace(offline_source.namespaces[0] if len(offline_source.namespaces) == 1 else "default")
     inputs.put_policies(offline_source.store)
     return offline_source, inputs
 
 
-def _snapshot(path: str, without: Collection[str], lean: Kept) -> tuple[Store, Store, str]:
+def _snapshot(
+    path: str, without: Collection[str], lean: Kept, held: snapshots.HeldPages | None
+) -> tuple[Store, Store, str]:
     """Return a snapshot without objects of some kinds, a store that holds only what is known of all, and the path."""
-    store = snapshots.read(path, without=without, lean=lean)
+    store = snapshots.read(path, without=without, lean=lean, held=held)
     known = Store(store.origin)
     for read, coverage in store.coverages().items():
         known.cover(read, coverage)
@@ -63,8 +68,15 @@ class OfflineSource:
     warnings: tuple[str, ...] = ()
 
     def __init__(
-        self, options: Options, store: Store, known: Store | None = None, path: str = "", unread: Collection[str] = ()
+        self,
+        options: Options,
+        store: Store,
+        known: Store | None = None,
+        path: str = "",
+        unread: Collection[str] = (),
+        held: snapshots.HeldPages | None = None,
     ) -> None:
+        self._held = held
         self._unread_kinds = frozenset(unread)
         self.store, self._snapshot, self._path = store, known, path
         self.skipped: list[LeftOut] = []
@@ -200,7 +212,11 @@ class OfflineSource:
         if not reads:
             return
         asked = [(read.kind, _matches(read), left_out) for read, left_out in reads.items()]
-        for page in snapshots.pages(self._path, *{read.kind for read in reads}):
+        spaces: dict[str, set[str]] = {}
+        for read in reads:
+            spaces.setdefault(read.kind, set()).add(read.namespace)
+        named = {kind: names for kind, names in spaces.items() if "" not in names}
+        for page in snapshots.pages(self._path, *spaces, spaces=named, held=self._held):
             for kind, fits, left_out in asked:
                 fitting = list(filter(fits, page)) if page and page[0].kind == kind else []
                 if kept := snapshots.readable(kind, fitting, left_out):
