@@ -89,9 +89,7 @@ class HeldPages:
         return kind in self._kinds or is_view(kind)
 
 
-def read(
-    path: str, *, without: Collection[str] = (), lean: Kept = _WHOLE, held: HeldPages | None = None
-) -> Store:
+def read(path: str, *, without: Collection[str] = (), lean: Kept = _WHOLE, held: HeldPages | None = None) -> Store:
     """Return the store in a snapshot; its origin is the file, with the server's version, time and context of the
     header.
 

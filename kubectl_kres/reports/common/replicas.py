@@ -3,8 +3,8 @@
 # ruff: noqa: PLC0415 - only pods with volumes of their own wait for claims
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Callable, Iterator
+from typing import Literal, TypeVar
 
 from msgspec import structs
 
@@ -13,7 +13,6 @@ from kubectl_kres.model.pod import Pod, PodTemplateSpec
 from kubectl_kres.model.workload import (
     POD_HASH,
     ControllerRevision,
-    Strategy,
     Workload,
     daemon_bounds,
     fenceposts,
@@ -24,6 +23,8 @@ from kubectl_kres.model.workload_kinds import REVISIONS, SCALED
 from kubectl_kres.record import Record, Sentence
 from kubectl_kres.reports.common.owners import by_controller, owned_by
 from kubectl_kres.store.store import ReadRequest, Store
+
+T = TypeVar("T")
 
 #: Statuses that end a job.
 _ENDED = {"Complete", "Failed", "Suspended"}
@@ -89,12 +90,7 @@ def replicas_of(kind: str, workload: Workload) -> Replicas | None:
         return None
     match kind:
         case "Deployment":
-            replicas = _deployment(wanted, status.replicas, spec.strategy)
-            kept = wanted if spec.paused else 0
-            updated = _count_updated_pods(workload, status.updated_replicas)
-            return structs.replace(
-                replicas, updated=updated, kept=kept, idle_reason=None if wanted else reason_for_no_pods(workload)
-            )
+            return _deployment(wanted, workload)
         case "StatefulSet":
             return _stateful_set(wanted, workload)
         case "ReplicaSet" | "ReplicationController":
@@ -170,13 +166,21 @@ def reason_for_no_pods(workload: Workload) -> IdleReason:
     return IdleReason("suspended" if workload.spec.suspend else "none-wanted")
 
 
-def _deployment(wanted: int, existing: int, strategy: Strategy | None) -> Replicas:
+def _deployment(wanted: int, workload: Workload) -> Replicas:
     """Return the replicas of a Deployment."""
-    if strategy is not None and strategy.type == "Recreate":
-        return Replicas(wanted, existing, "Recreate", 0, wanted)
-    rolling = strategy.rolling_update if strategy is not None else None
-    surge, unavailable = (rolling.max_surge, rolling.max_unavailable) if rolling is not None else (None, None)
-    return Replicas(wanted, existing, "RollingUpdate", *fenceposts(surge, unavailable, wanted))
+    spec, status = workload.spec, workload.status
+    strategy = spec.strategy
+    kind, surge, unavailable = "Recreate", 0, wanted
+    if strategy is None or strategy.type != "Recreate":
+        rolling = strategy.rolling_update if strategy is not None else None
+        bounds = (rolling.max_surge, rolling.max_unavailable) if rolling is not None else (None, None)
+        kind, (surge, unavailable) = "RollingUpdate", fenceposts(*bounds, wanted)
+    return Replicas(
+        wanted, status.replicas, kind, surge, unavailable,
+        updated=_count_updated_pods(workload, status.updated_replicas),
+        kept=wanted if spec.paused else 0,
+        idle_reason=None if wanted else reason_for_no_pods(workload),
+    )  # fmt: skip
 
 
 def _count_updated_pods(workload: Workload, count: int) -> int | None:
@@ -227,8 +231,30 @@ def _parallel(job: Workload) -> int:
 _REVISION = "deployment.kubernetes.io/revision"
 
 
+def _remembered(store: Store, name: str, kind: str, workload: Workload, make: Callable[[], T]) -> T:
+    """Return what ``make`` makes of a workload and its revisions: of one that is stored once, until either changes."""
+    made = REVISIONS[kind].kind if kind in REVISIONS else kind
+    known: dict[tuple[str, str], tuple[Workload, T]] = store.memo((name, kind), (kind, made), None, dict)
+    key = workload.metadata.namespace, workload.metadata.name
+    entry = known.get(key)
+    if entry is not None and entry[0] is workload:
+        return entry[1]
+    result = make()
+    if store.get(kind, key[1], key[0]) is workload:
+        known[key] = workload, result
+    return result
+
+
 def pods_of(store: Store, kind: str, workload: Workload) -> Replicas | None:
-    """Return ``replicas_of`` with whether pods are being refused. Raises what that raises."""
+    """Return ``replicas_of`` with whether pods are being refused, and how many wait. Raises what that raises."""
+    replicas = _remembered(store, "pods", kind, workload, lambda: _pods_by_revision(store, kind, workload))
+    waiting = _count_waiting_pods(store, kind, workload) if replicas is not None else 0
+    if replicas is None or not waiting or lacks_revision(store, kind, workload):
+        return replicas
+    return structs.replace(replicas, waiting=waiting)
+
+
+def _pods_by_revision(store: Store, kind: str, workload: Workload) -> Replicas | None:
     replicas = replicas_of(kind, workload)
     if replicas is None:
         return None
@@ -242,8 +268,6 @@ def pods_of(store: Store, kind: str, workload: Workload) -> Replicas | None:
         if kind == "DaemonSet" and not workload.status.observed_generation:
             # How many it wants is counted after its revision is made: one pod at least is not there.
             replicas = structs.replace(replicas, wanted=max(1, replicas.wanted), idle_reason=None)
-    else:
-        replicas = structs.replace(replicas, waiting=_count_waiting_pods(store, kind, workload))
     if not is_failing(workload):
         return replicas
     # A Deployment says of itself what any of its ReplicaSets does, also one that it is about to scale down.
@@ -314,6 +338,10 @@ def newest_set(store: Store, deployment: Workload) -> Workload | None:
 
     Source: controller/deployment sync.go getReplicaFailures; util/deployment_util.go SetNewReplicaSetAnnotations.
     """
+    return _remembered(store, "newest set", "Deployment", deployment, lambda: _newest_set(store, deployment))
+
+
+def _newest_set(store: Store, deployment: Workload) -> Workload | None:
     name, namespace = deployment.metadata.name, deployment.metadata.namespace
     owned = owned_by(store, "ReplicaSet", namespace, ("Deployment", name))
     if not owned or any(revision_of(item) < 0 for item in owned) or lacks_revision(store, "Deployment", deployment):
