@@ -111,6 +111,8 @@ class _Rollout:
         self.stored = stored if isinstance(stored, Workload) else None
         self.used, self.hard = amounts(self.policies.quotas)
         self.requests = PodRequests(self.server)
+        #: What alike pods are charged, where no scope of a quota tells pods apart.
+        self.alike: dict[int, Charges] | None = None if any(quota.scopes for quota in self.policies.quotas) else {}
         #: The number of pods that its sets were last scaled to: a file may change it together with the template.
         self.scaled = pods.wanted
         if subject.raw is not None and subject.ref.kind == "Deployment" and self.stored is not None:
@@ -296,7 +298,13 @@ class _Rollout:
 
     def _cost_of_pod(self, pod: Pod) -> Charges:
         """Return the cost of an existing pod, with the objects that were made for it."""
-        return self._with_objects(charges(self.requests.request_of(pod), self.policies.quotas), pod)
+        request = self.requests.request_of(pod)
+        if self.alike is None:
+            return self._with_objects(charges(request, self.policies.quotas), pod)
+        if id(request.usage) not in self.alike:
+            # The requests of alike pods share one, which stays for as long as these requests are kept.
+            self.alike[id(request.usage)] = charges(request, self.policies.quotas)
+        return self._with_objects(self.alike[id(request.usage)], pod)
 
     def _with_objects(self, pod_charges: Charges, pod: Pod) -> Charges:
         if not makes_objects(pod.spec):
