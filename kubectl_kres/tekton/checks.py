@@ -176,7 +176,7 @@ def find_run_killed(context: CheckContext) -> Iterator[Diagnostic]:
             if killed.added and killed.again and killed.name not in names:
                 names.add(killed.name)
                 values = {"container": killed.name, "limit": killed.limit or "unknown"}
-                remedy = context.remedy(EvaluatedWorkload(subject, analysis))
+                remedy = context.remedy(RUN_KILLED.code, EvaluatedWorkload(subject, analysis))
                 text, commands = (remedy.text, remedy.commands) if remedy is not None else ("", ())
                 yield Diagnostic(subject.ref, values, remedy=text, commands=commands)
 

@@ -32,7 +32,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render import check as render
 from kubectl_kres.render.text import data
-from kubectl_kres.reports.check.check import RULES, UNREAD, check, mark_known, select_codes, worst_first
+from kubectl_kres.reports.check.check import UNREAD, check, mark_known, select_codes, worst_first
 from kubectl_kres.reports.check.context import RemedyBudget
 from kubectl_kres.reports.check.finding import SEVERITIES, CheckFinding
 from kubectl_kres.reports.common.explanation import EvaluationOptions
@@ -130,8 +130,8 @@ class CheckPage(run_loop.Page):
             spaces, objects = spaces + bool(context.namespace), objects + len(context.subjects)
             unchanged = unchanged or (context.combined is not None and context.combined.unchanged)
             for check_finding in mark_known(check(context, self._codes), self._baseline):
-                if check_finding.code == RULES[0].code and check_finding.counts:
-                    budget.add_finding(check_finding.object)
+                if check_finding.severity == SEVERITIES[0] and check_finding.counts:
+                    budget.add_error(check_finding.code, check_finding.object)
                 if len(kept[check_finding.severity]) < MOST:
                     kept[check_finding.severity].append(located(check_finding))
                 else:

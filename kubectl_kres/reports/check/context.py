@@ -83,18 +83,22 @@ class RemedyBudget:
 
     def __init__(self, left: int = 25, *, shown: int | None = None) -> None:
         self._remaining, self._shown = left, shown
-        self._names: list[str] = []
+        self._found: list[tuple[str, str]] = []
 
-    def add_finding(self, ref: ObjectRef) -> None:
-        """Take note of a finding of the first rule, which is shown before others whose objects have later names."""
-        insort(self._names, ref.full_name)
+    def add_error(self, code: str, ref: ObjectRef) -> None:
+        """Take note of a finding that is an error: these are shown first, by code and object."""
+        insort(self._found, (code, ref.full_name))
 
-    def takes(self, ref: ObjectRef) -> bool:
-        """Return whether an object gets a tested remedy, and count it."""
+    def shows(self, code: str, ref: ObjectRef) -> bool:
+        """Return whether a finding may be shown, for all that was found so far."""
+        return self._shown is None or bisect_left(self._found, (code, ref.full_name)) < self._shown
+
+    def takes(self, code: str, ref: ObjectRef) -> bool:
+        """Return whether a finding gets a tested remedy, and count it."""
         if not self._remaining:
             return False
         self._remaining -= 1
-        return self._shown is None or bisect_left(self._names, ref.full_name) < self._shown
+        return self.shows(code, ref)
 
 
 class CheckContext:
@@ -230,11 +234,15 @@ class CheckContext:
             self._verdicts[evaluated.ref] = verdict_of_analysis(self.store, evaluated.subject, evaluated.analysis)
         return self._verdicts[evaluated.ref]
 
-    def remedy(self, evaluated: EvaluatedWorkload) -> Remedy | None:
+    def shows(self, code: str, ref: ObjectRef) -> bool:
+        """Return whether a finding may be shown with what is to be done about it."""
+        return self._budget.shows(code, ref)
+
+    def remedy(self, code: str, evaluated: EvaluatedWorkload) -> Remedy | None:
         """Return the first tested remedy that gets all pods admitted; None: there is none, the budget is spent, or it
         would not be shown.
         """
-        if not self._budget.takes(evaluated.ref):
+        if not self._budget.takes(code, evaluated.ref):
             return None
         return next(iter(explain(self.store, evaluated.subject, self.options).fixes), None)
 

@@ -59,7 +59,7 @@ def find_pods_missing(context: CheckContext) -> Iterator[Diagnostic]:
         verdict = context.verdict(evaluated)
         if verdict.missing and is_negative(verdict):
             remarks = made.version_remarks if made is not None else ()
-            remedy = context.remedy(evaluated)
+            remedy = context.remedy(PODS_MISSING.code, evaluated)
             yield missing_pods_diagnostic(evaluated.ref, verdict, remedy, remarks, exists=not context.of_files)
 
 
@@ -390,7 +390,7 @@ def _held_up_broken(
     context: CheckContext, word: str, reason: str, members: list[tuple[ObjectRef, RunState]]
 ) -> Diagnostic:
     (first, state), *_ = members
-    waiting = _find_waiting_pod(context, first, state)
+    waiting = _find_waiting_pod(context, first, state) if context.shows(HELD_UP.code, first) else None
     nearest = _format_nearest_node(context, waiting) if waiting is not None else ""
     names = ", ".join(str(ref) for ref, _ in members[:_NAMED])
     more = f" and {len(members) - _NAMED} more" if len(members) > _NAMED else ""
