@@ -63,9 +63,11 @@ class TypeAhead:
         return False
 
     def note_sent(self, event: Key, target: MessagePump | None, *, typing: bool) -> None:
-        """A key went its way to ``target``: have the next ones wait where it may lead to another screen."""
+        """A key went its way to ``target``: have the next ones wait where it may lead to another screen, and in a text
+        behind a key that edits: Textual runs what such a key is bound to at the app, a letter is put in at the input.
+        """
         self._stirred = True
-        if event.key in {*ENDING, _OVERTAKING} or not (typing or event.key in MOVING_KEYS):
+        if not event.is_printable if typing else event.key not in MOVING_KEYS:
             self._wait_for_target(target or self._app)
 
     def _wait_for_target(self, target: MessagePump) -> None:

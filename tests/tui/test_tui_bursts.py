@@ -34,6 +34,17 @@ BURSTS = {
     ),
     "a filter that is left": ("pods", ["/", *typed("cart"), "escape", "j"], "47 pods", "pods"),
     "a row, then who uses it": ("quotas", ["enter", "u"], "who uses quota/", "WHO"),
+    "a filter that is mended": ("pods", ["/", *typed("cat"), "backspace", *typed("rt"), "enter"], "filter cart\n"),
+    "a number for all that is marked": (
+        "",
+        [":", *typed("wl checkout"), "enter", *["space"] * 3, "s", "ctrl+u", *typed("replicas=1")],
+        "what if 3 marked replicas=1\n",
+    ),
+    "a word of the palette that is mended": (
+        "",
+        ["ctrl+p", *typed("quotx"), "backspace", *typed("as"), "enter"],
+        "overview > quotas",
+    ),
     "help and back": ("", ["?", "escape", ":", *typed("ns"), "enter", "j"], "namespaces", "TIGHTEST"),
 }
 

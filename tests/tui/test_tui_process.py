@@ -120,6 +120,20 @@ def test_alone_on_a_terminal_it_is_the_interface(terminal):
     assert screen.ended() == 0
 
 
+@pytest.mark.parametrize("tries", [1, pytest.param(30, marks=pytest.mark.thorough)])
+def test_what_is_typed_over_a_number_in_one_go_is_tried_whole(terminal, tries):
+    """A key that edits takes another way through Textual than a letter: no letter behind it may come before it."""
+    screen = terminal("tui", "wl", "-n", "checkout", "--demo", size=(140, 40))
+    screen.read_until(b"receipts")
+    for _ in range(tries):
+        os.write(screen.master, b"Gk  s\x15replicas=12\x7f\r")
+        screen.read_until(b"~ pricing replicas=1, sessions replicas=1 ")
+        os.write(screen.master, b"U")
+        screen.read_until(b"receipts")
+    os.write(screen.master, b"\x03")
+    assert screen.ended() == 0
+
+
 @pytest.mark.thorough
 def test_alone_without_a_cluster_it_says_what_there_is(terminal):
     screen = terminal()
