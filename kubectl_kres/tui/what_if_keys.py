@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
 from textual.app import App
 
 from kubectl_kres.errors import KresError
@@ -63,10 +64,14 @@ class WhatIfKeys(App[None]):
 
     def do_suppose(self) -> None:
         pane, store = self.pane, self.session.store
-        values = (pane.marked_values() or [pane.value_here()]) if pane is not None else []
-        proposals = [each for value in values if (each := whatif.proposal(store, *value)) is not None]
+        values = (pane.marked_values() or {pane.ref_of_row(): pane.value_here()}) if pane is not None else {}
+        proposals = [
+            replace(each, row=row)
+            for row, value in values.items()
+            if (each := whatif.proposal(store, *value)) is not None
+        ]
         spaces = {each.ref.namespace for each in proposals}
-        if not proposals and any(whatif.is_maker_unread(store, ref) for ref, _, _ in values):
+        if not proposals and any(whatif.is_maker_unread(store, ref) for ref, _, _ in values.values()):
             self.show_remark("what made the pod was not read: shift-j opens it, s tries its numbers there")
         elif not proposals:
             self.show_remark(
@@ -90,9 +95,10 @@ class WhatIfKeys(App[None]):
         store = (change.real if change else self.session).store
         try:
             typed_numbers = [
-                whatif.parse_step(store, each.ref, _text_for(each, text.strip()))
+                whatif.parse_step(store, each.ref_for(words), words)
                 for each in self._proposals
                 if text.strip() != _EACH or each.is_fix
+                for words in (_text_for(each, text.strip()),)
             ]
         except KresError as error:
             self.show_remark(safe_text(error.message), "warn")

@@ -113,11 +113,20 @@ class WhatIf(Struct, frozen=True):
 
 
 class Proposal(Struct, frozen=True):
-    """The object whose number can be tried, and what the prompt begins with; whether that is a fix, or what it has."""
+    """The object whose number can be tried, and what the prompt begins with; whether that is a fix, or what it has.
+
+    ``row``: the object that was chosen, which may be another one than the fix is made on; None: none was.
+    """
 
     ref: ObjectRef
     text: str
     is_fix: bool = False
+    row: ObjectRef | None = None
+
+    def ref_for(self, text: str) -> ObjectRef:
+        """Return the object that a number is typed for: replicas are those of what was chosen, whatever its fix."""
+        is_scaled = self.row is not None and self.row.kind in SCALED
+        return self.row if self.row is not None and is_scaled and text.startswith("replicas=") else self.ref
 
 
 def number_of_fix(remedies: Sequence[Remedy]) -> tuple[ObjectRef, str, str] | None:

@@ -278,6 +278,10 @@ def test_one_what_if_over_all_that_is_marked():
     # Each its first fix; what has none that is a number stays as it is.
     assert "team requests.memory=4608Mi, receipts printer.limits.cpu=50m" in shown
     assert "fraud-model" not in shown.splitlines()[0]
+    keys = [":", *typed("refused checkout"), "enter", *["space"] * 3, "s", "ctrl+u", *typed("replicas=1"), "enter"]
+    # Replicas are those of what is marked, whatever its fix is made on.
+    shown = drive(demo(file=ML), keys, size=LARGE)
+    assert "checkout replicas=1, fraud-model replicas=1, receipts replicas=1" in shown
     keys = [":", *typed("deploy shop"), "enter", "space", "space", "s"]
     assert "2 marked" in drive(demo(file=ML), keys, size=LARGE).splitlines()[-2]
     shown = drive(demo(file=ML), [*keys, "ctrl+u", *typed("replicas=1"), "enter"], size=LARGE)

@@ -533,14 +533,14 @@ class Browse(TablePane):
         row = self.table.row
         return (number_of_fix(self.listing.remedies(row)) if row is not None else None) or super().value_here()
 
-    def marked_values(self) -> Sequence[tuple[ObjectRef | None, str, str]]:
+    def marked_values(self) -> Mapping[ObjectRef | None, tuple[ObjectRef | None, str, str]]:
         """Return the number of the first fix of each marked row that is still there, else its object."""
         rows = (self.table.view.rows.get(key) for key in sorted(self.table.marked))
-        return [
-            number_of_fix(self.listing.remedies(row)) or (self.listing.ref(row), "", "")
+        return {
+            (ref := self.listing.ref(row)): number_of_fix(self.listing.remedies(row)) or (ref, "", "")
             for row in rows
             if row is not None
-        ]
+        }
 
     def is_fault(self, row: Any) -> bool:
         """Return whether the row has a mark, which is found out first where that is costly."""

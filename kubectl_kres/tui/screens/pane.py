@@ -148,9 +148,9 @@ class Pane(Widget):
         """
         return self.ref_of_row(), "", ""
 
-    def marked_values(self) -> Sequence[tuple[ObjectRef | None, str, str]]:
-        """Return the same for each marked row; empty: none is."""
-        return ()
+    def marked_values(self) -> Mapping[ObjectRef | None, tuple[ObjectRef | None, str, str]]:
+        """Return the same by object for each marked row; empty: none is."""
+        return {}
 
     def command(self) -> str:
         """Return what prints the same."""
