@@ -41,7 +41,7 @@ LETTERS = "ZQXJ"
 #: What opens a prompt, and a word of the footer that is painted with it.
 PROMPTS = {"prompt": (":", b"complete"), "filter": ("/", b"fuzzy")}
 #: Painted once nothing is typed any more, and once everything was read.
-CLOSED, WHOLE = b"ctrl-y", rb"(?s)\d (?:pod|\w*quota|\w*claim|\w*pool|\w*run|namespace)s?\b(?!.* so far)"
+CLOSED, WHOLE = b"ctrl-y", rb"(?s)\d (?:pod|\w*quota|\w*claim|\w*pool|\w*run|namespace|node|waiting)s?\b(?!.* so far)"
 STALL = 0.1
 #: Seconds from which a stall is said to be one, and how many of them are told.
 LONG, TOLD = 0.25, 8

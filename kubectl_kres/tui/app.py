@@ -1,4 +1,4 @@
-"""The app: which screen is shown, the prompt, the history, and the tick that takes in what the feed brought."""
+"""The app: which screen is shown, the prompt and the history."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from textual.timer import Timer
 
 from kubectl_kres.errors import KresError
 from kubectl_kres.render.text.line import Line, Tone, size
-from kubectl_kres.store.store import Changes, ReadRequest
-from kubectl_kres.tui import commands, palette, save, themes, whatif
+from kubectl_kres.store.store import ReadRequest
+from kubectl_kres.tui import commands, following, palette, save, themes, whatif
+from kubectl_kres.tui.following import FollowingApp
 from kubectl_kres.tui.keys import BY_ID, CHANGING, ELSEWHERE, STARTING
 from kubectl_kres.tui.layout import AppFrame, show_prompt
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import HOME, History, Location, Trail
 from kubectl_kres.tui.screens.jump import JumpScreen, JumpTarget, targets
-from kubectl_kres.tui.screens.pane import Copy, FrameChanged, OpenPlace, Pane, PlaceOnScreen, StatusRemark
+from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Pane, PlaceOnScreen, StatusRemark
 from kubectl_kres.tui.screens.screen_factory import create_pane, users_location
 from kubectl_kres.tui.session import NAMESPACES, Session, is_connecting
 from kubectl_kres.tui.splash import LEAST
 from kubectl_kres.tui.table.strips import Bar, count_cells, safe_text
 from kubectl_kres.tui.themes import AsciiOnly
 from kubectl_kres.tui.type_ahead import ENDING, TypeAhead
-from kubectl_kres.tui.what_if_keys import WhatIfKeys
 from kubectl_kres.tui.widgets.header_footer import (
     crumb_at,
     crumb_line,
@@ -44,8 +44,6 @@ from kubectl_kres.tui.widgets.header_footer import (
 )
 from kubectl_kres.tui.widgets.prompt import Prompt, Purpose
 
-#: Seconds between two looks at the feed, and how much of them may be spent on sums: less while somebody types.
-TICK, _SUMMING, _TYPING = 0.1, 0.015, 0.004
 #: Lines below which the way here gives its line to the screen.
 _LOW = 18
 #: Cells that the header keeps for where it is, whatever is tried and how fresh the rest is.
@@ -58,7 +56,7 @@ _NEWLINE = "ctrl+j"
 _HELP = "f1"
 
 
-class Kres(WhatIfKeys):
+class Kres(FollowingApp):
     """Read-only. ``session`` belongs to this app's loop."""
 
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = set(palette.PROVIDERS)
@@ -85,7 +83,6 @@ class Kres(WhatIfKeys):
         self._proposals: tuple[whatif.Proposal, ...] = ()
         self.typed_numbers: tuple[whatif.TypedNumber, ...] = ()
         self.node_reads: dict[ReadRequest, None] = {}
-        self._ticks = 0
         self._type_ahead = TypeAhead(self)
         #: Whether the palette is open, which looks for the names of all kinds.
         self._searching = False
@@ -131,7 +128,9 @@ class Kres(WhatIfKeys):
 
     def _start(self) -> None:
         self.show()
-        self.set_interval(TICK, self.tick)
+        self.follow_feed()
+        # Ages, and how long nothing was heard, change without any message.
+        self.set_interval(following.CLOCK, self.look)
 
     def on_unmount(self) -> None:
         self.session.feed.close()
@@ -160,6 +159,7 @@ class Kres(WhatIfKeys):
             self._leave_pane(old)
         self.request_reads()
         self.tell()
+        self.look_soon()
 
     def _key(self, location: Location) -> str:
         """Lists are kept, one of each; other screens are made when asked for."""
@@ -185,42 +185,6 @@ class Kres(WhatIfKeys):
         if read_requests != self.wanted_key:
             self.wanted_key = read_requests
             self.session.request_reads(read_requests)
-
-    def tick(self) -> None:
-        """Take in what arrived; the screen follows it behind the keys that were pressed meanwhile."""
-        self._ticks += 1
-        # What is drained before there is a screen would be shown by none.
-        if self.pane is None or not self.pane.is_mounted or not self.screen_stack:
-            return
-        changes = self.session.drain()
-        if changes:
-            self.call_later(self._follow, changes, self.session)
-        else:
-            self._follow(changes, self.session)
-
-    def _follow(self, changes: Changes, session: Session) -> None:
-        """Add up for a while, and let the screens follow the changes of a session, if it is still the one shown."""
-        if session is not self.session or self.pane is None or not self.pane.is_mounted or not self.screen_stack:
-            return
-        if changes:
-            for pane in self.panes.values():
-                if pane is not self.pane:
-                    pane.apply_hidden_changes(changes)
-        adder = session.adder
-        summing = _TYPING if self.screen_stack[0].has_class("typing") else _SUMMING
-        fresh = adder.step(session.server, summing) if self.pane.sums and adder.busy else set[str]()
-        if self.paused:
-            self._missed_changes = self._missed_changes or bool(changes) or bool(fresh)
-            return
-        if fresh:
-            self.pane.refresh_sums()
-        self.pane.apply_changes(changes)
-        if changes or self._ticks % 10 == 0:  # what was computed meanwhile may make more necessary
-            self.request_reads()
-        if self.typed_numbers:
-            self.try_numbers()
-        if changes or fresh or self._ticks % 10 == 0:
-            self.tell()
 
     def tell(self) -> None:
         """The lines around the screen."""
@@ -294,9 +258,6 @@ class Kres(WhatIfKeys):
 
     def on_copy(self, event: Copy) -> None:
         self.copy(event.text, event.what)
-
-    def on_frame_changed(self, _event: FrameChanged) -> None:
-        self.tell()
 
     def go(self, location: Location, *, fresh: bool = False) -> None:
         """To a place, one step further on the way."""
@@ -479,6 +440,7 @@ class Kres(WhatIfKeys):
         self.panes, self.pane, self.wanted_key, self.session, self.history = {}, None, None, session, history
         self.paused, self._message = False, ()
         session.greets = False
+        self.follow_feed()
         self.show()
 
     def _through_time(self, step: Callable[[], Session]) -> None:

@@ -10,7 +10,7 @@ from queue import SimpleQueue
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 
-from kubectl_kres.cluster.watch.event_queue import LONGEST
+from kubectl_kres.cluster.watch.event_queue import LONGEST, tell_nobody
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.errors import Forbidden, KresError
 from kubectl_kres.model.kinds import describe, is_view
@@ -22,7 +22,12 @@ T = TypeVar("T")
 
 
 class DataFeed(Protocol):
-    """Reads what is wanted, in threads of its own; the store belongs to who drains."""
+    """Reads what is wanted, in threads of its own; the store belongs to who drains.
+
+    ``on_arrival``: called by these threads when there is something to drain; it must not wait.
+    """
+
+    on_arrival: Callable[[], None]
 
     def request_reads(self, reads: Iterable[ReadRequest]) -> None:
         """Start reading these; stop reading what is no longer wanted."""
@@ -70,6 +75,7 @@ class ReadOnce:
         self._thread: threading.Thread | None = None
         self._closed = False
         self._lock = threading.Lock()
+        self.on_arrival = tell_nobody
 
     @property
     def idle(self) -> bool:
@@ -130,12 +136,16 @@ class ReadOnce:
                         return
                     for item in page if not is_view(read.kind) else ():
                         sharing.share(item)
-                    self._arrived.append((read, page, None))
+                    self._put(read, page, None)
             except Forbidden as error:
                 end = Coverage("denied", error.message)
             except KresError as error:
                 end = Coverage("unread" if not read.name else self._source.store.covered(read).state, error.message)
-            self._arrived.append((read, [], end))
+            self._put(read, [], end)
+
+    def _put(self, read: ReadRequest, page: list[Any], end: Coverage | None) -> None:
+        self._arrived.append((read, page, end))
+        self.on_arrival()
 
     def _pages(self, read: ReadRequest) -> Iterator[list[Any]]:
         if not read.name:

@@ -6,6 +6,7 @@ import gc
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from time import monotonic
 
 from textual import events
 
@@ -14,8 +15,8 @@ from kubectl_kres.tui.app import Kres
 #: Objects that are made between two looks of the garbage collector, and how many of these make one at older ones: what
 #: is drawn is full of cycles, so it looks often, but at little. The last generation is everything.
 _OFTEN, _OLDEST = (5_000, 10, 10), 2
-#: Ticks without a key after which nobody is taken to be typing, and looks at what is new before one at everything.
-_QUIET, _FEW = 3, 3
+#: Seconds without a key after which nobody is taken to be typing, and looks at what is new before one at everything.
+_QUIET, _FEW = 0.3, 3
 #: Seconds after which a thread lets another one go on.
 _TURN = 0.001
 #: Of glibc's mallopt: the size from which a block is mapped by itself, and so goes back whole. It is the usual size,
@@ -26,17 +27,17 @@ _THRESHOLD, _LARGE = -3, 128 * 1024
 class IdleCollectingApp(Kres):
     """The app as it is run: garbage is collected while no key is pressed, where some has come together."""
 
-    _pressed = 0
+    _pressed_at = 0.0
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key):
-            self._pressed = self._ticks
+            self._pressed_at = monotonic()
         await super().on_event(event)
 
-    def tick(self) -> None:
-        super().tick()
+    def look(self) -> None:
+        super().look()
         _, new, older = gc.get_count()
-        if new and self._ticks - self._pressed > _QUIET:
+        if new and monotonic() - self._pressed_at > _QUIET:
             gc.collect(_OLDEST if older >= _FEW else _OLDEST - 1)
 
 

@@ -58,6 +58,10 @@ class WhatIfKeys(App[None]):
         """Show the prompt."""
         raise NotImplementedError
 
+    def look_soon(self) -> None:
+        """Look soon at what was read."""
+        raise NotImplementedError
+
     def replace_session(self, session: Session, history: History) -> None:
         """Show other objects under the same app."""
         raise NotImplementedError
@@ -88,7 +92,7 @@ class WhatIfKeys(App[None]):
             self.ask_for("suppose", _EACH if each_its_own else proposals[0].text, about=about)
 
     def try_number(self, text: str) -> None:
-        """Wait for what has to be read: what becomes of the number is said at a tick."""
+        """Wait for what has to be read: what becomes of the number is said then."""
         if not self._proposals or not text:
             return
         change = self.session.what_if
@@ -110,6 +114,7 @@ class WhatIfKeys(App[None]):
         self.typed_numbers, self.node_reads = whatif.merge_numbers(before, typed_numbers), {}
         self.wanted_key = None
         self.request_reads()
+        self.look_soon()
         self.show_remark("looking what becomes of it")
 
     def tried_requests(self) -> tuple[ReadRequest, ...]:
@@ -135,6 +140,7 @@ class WhatIfKeys(App[None]):
             self.typed_numbers = typed_numbers
             self.node_reads |= dict.fromkeys(reads)
             self.request_reads()
+            self.look_soon()
             self.show_remark("looking which nodes take the new pods")
             return
         if refused := next((step for step in change_report.steps if not step.allowed), None):

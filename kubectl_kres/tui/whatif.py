@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -345,6 +345,14 @@ class _Mirror:
     def idle(self) -> bool:
         """Return whether all that was wanted has been read, as far as the feed can say."""
         return bool(getattr(self._real.feed, "idle", True))
+
+    @property
+    def on_arrival(self) -> Callable[[], None]:
+        return self._real.feed.on_arrival
+
+    @on_arrival.setter
+    def on_arrival(self, call: Callable[[], None]) -> None:
+        self._real.feed.on_arrival = call
 
     def request_reads(self, reads: Iterable[ReadRequest]) -> None:
         self._real.feed.request_reads(reads)

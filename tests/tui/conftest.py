@@ -1,4 +1,4 @@
-"""No animation, no NO_COLOR: both change what is drawn. And no waiting for a clock: the app ticks fast."""
+"""No animation, no NO_COLOR: both change what is drawn. And no waiting for a clock: the app looks often."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     monkeypatch.setenv("COLORTERM", "truecolor")
-    monkeypatch.setattr("kubectl_kres.tui.app.TICK", 0.01)
+    monkeypatch.setattr("kubectl_kres.tui.following.PACE", 0.01)
+    monkeypatch.setattr("kubectl_kres.tui.following.CLOCK", 0.1)
     for place in _PLACES:
         monkeypatch.setattr(place, _yielded)

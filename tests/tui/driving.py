@@ -75,15 +75,13 @@ def _is_working(app: Any) -> bool:
 
 
 async def settled(pilot: Pilot[None]) -> None:
-    """Until all that was wanted has been read, added up and drawn; a tick later it must still be so, since what was
+    """Until all that was wanted has been read, added up and drawn; a moment later it must still be so, since what was
     read can make a screen want more.
     """
     app: Any = pilot.app
     still = 0
     for _ in range(_ROUNDS):
-        before = app._ticks
-        while app._ticks == before and app.is_running and not app.return_code:  # noqa: ASYNC110, it is no event
-            await asyncio.sleep(0.002)
+        await asyncio.sleep(0.01)
         if app.return_code or not app.is_running:
             return
         still = still + 1 if _is_at_rest(app) else 0
@@ -100,11 +98,12 @@ def _is_at_rest(app: Any) -> bool:
     return bool(
         quiet
         and not app._type_ahead.is_holding
+        and not app.is_following
         and not summing
         and pane is not None
         and pane.is_mounted
         and not pane.busy
-        # What a screen finds out makes it want more, which is asked for only at every tenth tick.
+        # What a screen finds out makes it want more, which is asked for behind it.
         and app.wanted_key is not None
         and app.wanted_key.keys() >= set(pane.reads())
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.cli.args.arguments import labels_match
+from kubectl_kres.cluster.watch.event_queue import tell_nobody
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.store.store import Changes, ReadRequest, Store
@@ -15,14 +16,32 @@ from kubectl_kres.tui.session import Session, Setting
 NOW = "2026-11-20T03:10:00Z"
 
 
+class _Noted(list[Any]):
+    """What happens next, of which the feed sends word as a thread that reads does."""
+
+    def __init__(self, feed: Still) -> None:
+        super().__init__()
+        self._feed = feed
+
+    def append(self, item: Any) -> None:
+        super().append(item)
+        self._feed.on_arrival()
+
+    def __iadd__(self, items: Iterable[Any]) -> Self:
+        super().__iadd__(items)
+        self._feed.on_arrival()
+        return self
+
+
 class Still:
     """A feed under a test's hand: what is put into ``coming`` happens at the next drain."""
 
     def __init__(self, states: Mapping[ReadRequest, FeedState] | None = None) -> None:
         self.given = dict(states or {})
         self.wanted: tuple[ReadRequest, ...] = ()
-        self.coming: list[tuple[str, str, Any]] = []
-        self.uncovered: list[tuple[ReadRequest, Any]] = []
+        self.on_arrival = tell_nobody
+        self.coming: list[tuple[str, str, Any]] = _Noted(self)
+        self.uncovered: list[tuple[ReadRequest, Any]] = _Noted(self)
         self.closed = False
 
     def request_reads(self, needs: Iterable[ReadRequest]) -> None:
@@ -33,7 +52,9 @@ class Still:
 
     def drain(self, store: Store, *, maximum: int = 0) -> Changes:
         changes = Changes()
-        from_here, self.coming = self.coming, []
+        # In place: a thread may add to it at any time.
+        from_here = self.coming[:]
+        del self.coming[: len(from_here)]
         for what, kind, item in from_here:
             meta = item.metadata
             ref = _ref(kind, meta)
@@ -46,7 +67,7 @@ class Still:
         for need, coverage in self.uncovered:
             store.cover(need, coverage)
             changes.reads[need] = None
-        self.uncovered = []
+        self.uncovered = _Noted(self)
         return changes
 
     def states(self) -> Mapping[ReadRequest, FeedState]:

@@ -43,10 +43,13 @@ def slow(monkeypatch: pytest.MonkeyPatch, random: Random) -> None:
     drain = ReadOnce.drain
 
     def late(self: ReadOnce, store: Any, *, maximum: int = 0) -> Changes:
-        return drain(self, store, maximum=1) if random.random() < 0.4 else Changes()
+        if random.random() < 0.4:
+            return drain(self, store, maximum=1)
+        self.on_arrival()
+        return Changes()
 
     monkeypatch.setattr(ReadOnce, "drain", late)
-    for name in ("screens.browse._FIRST", "screens.browse._SLICE", "screens.overview._SLICE", "app._SUMMING"):
+    for name in ("screens.browse._FIRST", "screens.browse._SLICE", "screens.overview._SLICE", "following._SUMMING"):
         monkeypatch.setattr(f"kubectl_kres.tui.{name}", random.choice([0.0001, 0.0005, 0.02]))
     for name in ("screens.overview._REST", "overview._REST"):
         monkeypatch.setattr(f"kubectl_kres.tui.{name}", random.choice([0, 10]))

@@ -288,8 +288,7 @@ def test_an_answer_that_makes_more_reads_necessary_is_called_one_so_far():
         feed.given[ReadRequest("LimitRange", "ns")] = FeedState("listing")
         await until(pilot, "still reading: this is so far")
         feed.given.clear()
-        await settled(pilot)
-        assert "so far" not in text(pilot.app)
+        await until(pilot, "so far", gone=True)
 
     drive(app, act=act)
 

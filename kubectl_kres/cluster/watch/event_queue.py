@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from threading import Event, Lock
 from typing import Any, Literal, NamedTuple
 
@@ -33,10 +34,18 @@ class ReaderMessage(NamedTuple):
         return len(self.load) if self.kind in {"items", "events"} else 0
 
 
+def tell_nobody() -> None:
+    """What is called for each word where nobody waits for one."""
+
+
 class Inbox:
-    """Words in the order of their telling. Many threads may put them, one takes them."""
+    """Words in the order of their telling. Many threads may put them, one takes them.
+
+    ``on_word``: called by who puts one, when it is there, and by a reader whose state is another one.
+    """
 
     def __init__(self) -> None:
+        self.on_word: Callable[[], None] = tell_nobody
         self._words: deque[ReaderMessage] = deque()
         self._lock = Lock()
         self._weight = 0
@@ -51,6 +60,7 @@ class Inbox:
         with self._lock:
             self._weight += word.object_count
             self._words.append(word)
+        self.on_word()
 
     def take(self) -> ReaderMessage | None:
         """Return the next one; None if there is none."""

@@ -335,6 +335,15 @@ class Feed:
         self._requests = tuple(read_requests)
         self._update_readers()
 
+    @property
+    def on_arrival(self) -> Callable[[], None]:
+        """What is called when there is something to drain: by the threads that read, or by who asks for less."""
+        return self._inbox.on_word
+
+    @on_arrival.setter
+    def on_arrival(self, call: Callable[[], None]) -> None:
+        self._inbox.on_word = call
+
     def stop(self) -> None:
         """Read nothing any more; what is wanted next is read from its beginning."""
         self._requests, self._lingering = (), {}
@@ -394,6 +403,7 @@ class Feed:
             reader = self._readers.pop(read)
             reader.stop()
             self._leaving.append(reader)
+            self.on_arrival()
         for read in read_requests:
             if read not in self._readers:
                 self._start_reader(read)

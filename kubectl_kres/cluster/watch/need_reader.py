@@ -257,8 +257,11 @@ class Reader:
             self._clock.wait(self._woken, seconds)
 
     def _set_state(self, phase: Phase, **facts: Any) -> None:
+        before = self.state.phase
         kept = {"has_objects": self.state.has_objects, "answered_at": self.state.answered_at}
         self.state = FeedState(phase, **{**kept, **facts})
+        if phase != before:
+            self._inbox.on_word()
 
     def _post_word(self, what: What, load: Any = None) -> None:
         self._inbox.put(ReaderMessage(self, what, load), self._stopped)

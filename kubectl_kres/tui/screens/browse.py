@@ -207,8 +207,8 @@ class Browse(TablePane):
         return self.listing.sums
 
     @property
-    def busy(self) -> bool:
-        return super().busy or self._finds_order or self._fill_timer is not None
+    def has_work(self) -> bool:
+        return self._finds_order or self._fill_timer is not None
 
     @property
     def _finds_order(self) -> bool:

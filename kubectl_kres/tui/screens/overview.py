@@ -48,7 +48,7 @@ from kubectl_kres.tui.widgets.lines import Lines
 
 #: A drawing is followed by a rest of so many times what it took: keys come first.
 _REST = 10
-#: Seconds at a tick for what is computed between keys.
+#: Seconds at a time for what is computed between keys.
 _SLICE = 0.012
 #: Width from which a second pane stands beside what is worst, the part that what is worst has of it then, and the
 #: cells beyond which the second pane leaves it more.
@@ -308,8 +308,8 @@ class OverviewPane(TablePane):
             self._draw()
 
     @property
-    def busy(self) -> bool:
-        return super().busy or self._needs_update or self._areas.busy
+    def has_work(self) -> bool:
+        return self._needs_update or self._areas.busy
 
     @property
     def awaits_rows(self) -> bool:

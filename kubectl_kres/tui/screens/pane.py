@@ -91,7 +91,12 @@ class Pane(Widget):
     @property
     def busy(self) -> bool:
         """Return whether more of what it shows is still to come."""
-        return any(self.session.unread_requests(self.reads()))
+        return self.has_work or any(self.session.unread_requests(self.reads()))
+
+    @property
+    def has_work(self) -> bool:
+        """Return whether more of what it shows is to be computed, of what has been read: ``apply_changes`` goes on."""
+        return False
 
     def refresh_sums(self) -> None:
         """Sum of pods are new."""

@@ -76,7 +76,7 @@ class UsersPane(TreePane):
         return quota_report
 
     def apply_changes(self, changes: Changes) -> None:
-        """A large tree takes its time: where much changes it is made anew now and then, not at each tick."""
+        """A large tree takes its time: where much changes it is made anew now and then, not each time."""
         self._outdated = self._outdated or not changes.kinds.isdisjoint(read.kind for read in self.reads())
         rested = monotonic() - self._made_at >= self._took * _REST
         if self._outdated and rested and self.ref not in changes.removed:
@@ -86,9 +86,9 @@ class UsersPane(TreePane):
             super().apply_changes(changes)
 
     @property
-    def busy(self) -> bool:
+    def has_work(self) -> bool:
         """A tree that was put off is still to come."""
-        return super().busy or self._outdated
+        return self._outdated
 
     def explain(self) -> None:
         began = monotonic()
