@@ -18,6 +18,8 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, settings
 
+from kubectl_kres.record import Sentence
+
 # A shell's background job ignores Ctrl-C and one behind nohup SIGHUP, and so would all that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
@@ -61,3 +63,11 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
+
+
+def _not_worded(sentence: Sentence) -> str:
+    raise TypeError(f"{type(sentence).__name__} is in a text, and only `render` has its words")
+
+
+# A value in an f-string would be printed with the names of its fields.
+Sentence.__str__ = _not_worded  # type: ignore[method-assign]

@@ -488,12 +488,12 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
     if verdict.fits is not None:
         yield from (f"{verdict.fits} of {verdict.missing} {what}fit" for what in ("missing pods ", "missing ", ""))
     elif verdict.blocked is not None:
-        rejecter = verdict.blocked.by.removesuffix(" (it cannot be called)")
-        kind = rejecter.partition(" ")[0]
-        if rejecter == verdict.blocked.by:
-            yield from (f"rejected by {rejecter}", f"rejected by {kind}")
+        by = verdict.blocked.by
+        if by.rule == "webhook/unreachable":
+            yield from (f"webhook {by.name} cannot be called", "webhook cannot be called", "webhook fails")
         else:
-            yield from (f"{rejecter} cannot be called", f"{kind} cannot be called", f"{kind} fails")
+            rejecter = sentence_text(by)
+            yield from (f"rejected by {rejecter}", f"rejected by {rejecter.partition(' ')[0]}")
 
 
 def _finding(finding: Finding) -> tuple[str, ...]:

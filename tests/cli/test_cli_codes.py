@@ -82,9 +82,9 @@ def test_every_refusal_of_a_situation_has_a_code(name: str):
 
 @pytest.mark.parametrize(("text", "code"), REJECTED.items())
 def test_what_something_else_rejects_has_a_code(text: str, code: str):
-    rule, who = find_refuser(read_refusal(text), None, "n")
-    assert (rule, code in RULES) == (code, True)
-    assert codes_of(Verdict(True, 200, blocked=Blocked(who, text, rule=rule))) == (code,)
+    by = find_refuser(read_refusal(text), None, "n")
+    assert (by.rule, code in RULES) == (code, True)
+    assert codes_of(Verdict(True, 200, blocked=Blocked(by, text, rule=by.rule))) == (code,)
 
 
 def test_where_only_some_pods_fit_a_quota_is_exceeded():

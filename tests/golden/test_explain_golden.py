@@ -16,7 +16,7 @@ from kubectl_kres.render.text import data
 from kubectl_kres.render.text.line import size
 from kubectl_kres.reports.explain.difference import diff
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.pod.verdict import MEANINGS
+from kubectl_kres.reports.pod.verdict import OUTCOMES
 
 GOLDEN = Path(__file__).parent / "explain"
 #: Of the short page; everything else is drawn for the first of them.
@@ -88,7 +88,7 @@ def test_the_verdict_comes_first_and_the_remedy_second(name: str):
     explanation = explain(store, subject, ask)
     first, *lines = explain_text.lines(explanation, now=ask.now)
     assert re.match(
-        rf"({'|'.join(MEANINGS)})( as far as seen)?(, (but )?(waits|fails|starting|off))?(, \d+ reasons)?: ", first
+        rf"({'|'.join(OUTCOMES)})( as far as seen)?(, (but )?(waits|fails|starting|off))?(, \d+ reasons)?: ", first
     )
     if explanation.fixes:
         rest = [line for line in lines if line and not line.startswith("  ")]

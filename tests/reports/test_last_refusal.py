@@ -268,7 +268,10 @@ def test_a_quota_of_several_namespaces_is_read_and_its_users_are_named():
     blocked = found.verdict.blocked
     assert blocked is not None
     assert isinstance(blocked.cause, HiddenQuota)
-    assert (blocked.by, blocked.cause.users) == ("ClusterResourceQuota team", {"lab": {"limits.cpu": "3"}})
+    assert (sentence_text(blocked.by), blocked.cause.users) == (
+        "ClusterResourceQuota team",
+        {"lab": {"limits.cpu": "3"}},
+    )
     [fix] = found.fixes
     assert fix.commands[0].startswith("kubectl patch clusterresourcequota team --type merge")
     assert sentence_text(fix.text).endswith(", or free some in lab (limits.cpu 3)")

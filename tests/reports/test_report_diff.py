@@ -11,6 +11,7 @@ from kubectl_kres.reports.common import effective_policies as known
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.explain import difference as reports
 from kubectl_kres.reports.explain.difference import Differences, diff
+from kubectl_kres.reports.pod.live_differences import AddedContainer, LiveReason
 
 CPU = {"requests": {"cpu": "1"}}
 RANGE = made("LimitRange", "lr", spec={"limits": [{"type": "Container", "default": {"memory": "1Gi"}}]})
@@ -122,8 +123,8 @@ def test_an_injected_container_has_its_reason_at_its_name():
     store = store_of(OWNER, pod("p", {"name": "proxy", "resources": CPU}, app({"requests": {"cpu": "2"}})))
     found = diff(store, subject("Pod/p"), EvaluationOptions())
     assert [one["name"] for one in found.before["spec"]["containers"]] == ["app", "proxy"]
-    assert found.reasons["spec.containers[1].name"].note == "not in the template: injected"
-    assert found.reasons["spec.containers[0].resources.requests[cpu]"].note.startswith("no rule known here")
+    assert found.reasons["spec.containers[1].name"].note == AddedContainer()
+    assert found.reasons["spec.containers[0].resources.requests[cpu]"].note == LiveReason("unknown")
 
 
 def test_a_refused_next_pod_may_have_containers_of_live_pods():

@@ -11,7 +11,7 @@ from kubectl_kres.provenance.journal import Source
 from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions, LastEdit
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.pod.live_differences import injection_note, why_different
+from kubectl_kres.reports.pod.live_differences import AddedContainer, injection_note, why_different
 
 PATH, NAMES = "spec.containers[0].resources.limits[cpu]", {"spec.containers[0]": "app"}
 RANGE = Source("LimitRange", "lr", "ns", "spec.limits[0].default[cpu]")
@@ -92,11 +92,11 @@ PENDING = {"conditions": [{"type": "PodResizePending", "status": "True", "reason
     ],
 )
 def test_why(pod, policy, edit, reason):
-    assert why_different(pod, PATH, NAMES, policy, edit) == reason
+    assert sentence_text(why_different(pod, PATH, NAMES, policy, edit)) == reason
 
 
 def test_nothing_is_said_of_limit_ranges_that_could_not_be_read():
-    reason = why_different(live(annotations=FILLED), PATH, NAMES, None, None, unread=True)
+    reason = sentence_text(why_different(live(annotations=FILLED), PATH, NAMES, None, None, unread=True))
     assert reason.endswith("(annotation kubernetes.io/limit-ranger); those of today could not be read")
 
 
@@ -120,7 +120,7 @@ def test_nothing_is_said_of_limit_ranges_that_could_not_be_read():
     ],
 )
 def test_who_injected(pod, note):
-    assert injection_note(pod, "app", "spec.containers[0]") == note
+    assert sentence_text(injection_note(pod, "app", "spec.containers[0]")) == note
 
 
 def explained(*objects):
@@ -159,7 +159,7 @@ def test_an_injected_container_moves_no_value(containers, inits, role):
         ("ephemeral-storage", "1Gi", "1Gi", ""),
     ]
     added = found.containers[1]
-    assert (added.name, added.role, added.note) == ("proxy", role, "not in the template: injected")
+    assert (added.name, added.role, added.note) == ("proxy", role, AddedContainer())
     assert [(value.resource, value.side, value.live) for value in added.values] == [
         ("cpu", "requests", "10m"),
         ("cpu", "limits", "1"),

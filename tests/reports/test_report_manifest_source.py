@@ -97,7 +97,7 @@ HASH = {"labels": {"controller-revision-hash": "db-abc"}}
 )
 def test_a_live_pod(objects, pod, asked, prefix, text):
     start = find_manifest(store_of(*objects, pod), subject("Pod/p"))
-    assert (requests(start), start.prefix, start.text) == (asked, prefix, text)
+    assert (requests(start), start.prefix, sentence_text(start.text)) == (asked, prefix, text)
     assert start.live.metadata.name == "p"
     assert (start.assumed is not None) is (text == "the live pod")
 
@@ -135,17 +135,17 @@ def test_what_the_controller_adds_is_taken_from_the_live_pod():
 def test_a_workload_starts_from_its_template(kind, spec, prefix):
     raw = made(kind, "w", spec=spec)
     start = find_manifest(store_of(raw), subject(f"{kind}/w"))
-    assert (requests(start), start.prefix, start.text) == ({"cpu": "1"}, prefix, "its template")
+    assert (requests(start), start.prefix, sentence_text(start.text)) == ({"cpu": "1"}, prefix, "its template")
     assert (start.live, start.pod.metadata.name, start.pod.metadata.namespace) == (None, "w", "ns")
     file = find_manifest(store_of(), subject(f"{kind}/w", raw, "w.yaml"))
-    assert (requests(file), file.prefix, file.text) == ({"cpu": "1"}, prefix, "its template in w.yaml")
+    assert (requests(file), file.prefix, sentence_text(file.text)) == ({"cpu": "1"}, prefix, "its template in w.yaml")
 
 
 def test_a_pod_template_and_a_pod_in_a_file():
     raw = {**made("PodTemplate", "t"), **template(ONE)}
     assert find_manifest(store_of(raw), subject("PodTemplate/t")).prefix == "template."
     pod = find_manifest(store_of(), subject("Pod/p", {**made("Pod", "p", spec={"containers": [ONE]})}, "p.yaml"))
-    assert (requests(pod), pod.prefix, pod.text, pod.live) == ({"cpu": "1"}, "", "p.yaml", None)
+    assert (requests(pod), pod.prefix, sentence_text(pod.text), pod.live) == ({"cpu": "1"}, "", "p.yaml", None)
 
 
 def test_what_has_no_template():

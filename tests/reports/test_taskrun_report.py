@@ -14,11 +14,12 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.pod import explain as render
 from kubectl_kres.render.text.sentences import sentence_text
-from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation
+from kubectl_kres.reports.common.explanation import EvaluationOptions, Explanation, ManifestPlace
 from kubectl_kres.reports.common.remedy import Admits, CreateObject, SetConfig, SetValue
 from kubectl_kres.reports.common.system_parts import part_of
 from kubectl_kres.reports.explain.difference import Differences, diff
 from kubectl_kres.reports.explain.explain import explain
+from kubectl_kres.reports.pod.live_differences import LiveReason
 from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.reports.qos.qos_report import QosAnswers, quality
 from kubectl_kres.reports.quota.denied import find_refusal
@@ -378,9 +379,9 @@ def test_a_live_pod_is_compared_with_what_tekton_would_make(name: str):
     found = told(name, *objects)
     value = next(one for one in found.containers[0].values if one.side == "requests")
     assert (value.value, value.live) == ("1", "700m")
-    assert "webhook changed the pod" in value.note
+    assert value.note == LiveReason("unknown-run")
     assert found.verdict.allowed is True, "its pod is in the quota already"
-    assert found.start.endswith("Task/build")
+    assert sentence_text(found.start).endswith("Task/build")
     assert diff(store_of(*objects), subject(name), ASK).changed
 
 
@@ -398,7 +399,7 @@ def test_lists_of_pods_say_the_same():
 def test_a_pod_whose_run_is_gone_stands_for_itself():
     found = told("Pod/r-pod", LIMITS, POD)
     assert part_of(found.pod_parts, TektonPart) is None
-    assert found.start == "the live pod"
+    assert found.start == ManifestPlace("live")
 
 
 def test_how_many_more_of_a_task_fit():

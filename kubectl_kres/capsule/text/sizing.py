@@ -9,8 +9,10 @@ from kubectl_kres.capsule.text.claims import amounts_words
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, pad_text, size, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import remarks
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.headline import PARTLY, existing_text
+from kubectl_kres.reports.common.explanation import ManifestPlace
 from kubectl_kres.wording import join_some
 
 _LABEL, _CELL = 32, 20
@@ -68,12 +70,12 @@ def _format_queue_ahead(pool: SizedPool) -> str:
 def _sizing_lines(sizing: Sizing, width: int) -> Iterator[Line]:
     ref = sizing.subject
     replicas = sizing.replicas
-    parts = [f"{ref.full_name}, from {sizing.start}"]
+    parts = [f"{ref.full_name}, from {sentence_text(sizing.start)}"]
     if replicas is not None:
         parts.append(existing_text(replicas))
         if replicas.surge:
             parts.append(f"{replicas.surge} more during a rolling update")
-    elif ref.kind == "Pod" and sizing.start.startswith("the live pod"):
+    elif ref.kind == "Pod" and sizing.start == ManifestPlace("live"):
         parts.append("it is counted already: this is for one more like it")
     yield from tone_lines("strong", wrap_text("; ".join(parts), width, rest="  "))
     if not sizing.pools:

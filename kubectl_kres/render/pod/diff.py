@@ -69,7 +69,7 @@ def _changes(difference: Difference) -> Iterator[str]:
         follows = path.startswith("metadata.") or (path.startswith("status.") and path not in before)
         if old != new and not follows:
             reason = difference.reasons.get(path)
-            reason_text = (reason.note or _rule(reason)) if reason is not None else ""
+            reason_text = (sentence_text(reason.note) or _rule(reason)) if reason is not None else ""
             yield f"{path} {old}, {difference.after_label.lower()} {new}{f' ({reason_text})' if reason_text else ''}"
 
 
@@ -168,10 +168,12 @@ def _hunk(group: list[_Step], before: _Yaml, after: _Yaml, reasons: Mapping[str,
         for text, path in before[i1:i2]:
             reason = reasons.get(path)
             replaced = reason is not None and path in additions and not reason.note
-            body += _add_reason("-", text, "" if reason is None or replaced else reason.note or _rule(reason), width)
+            said = "" if reason is None or replaced else sentence_text(reason.note) or _rule(reason)
+            body += _add_reason("-", text, said, width)
         for text, path in after[j1:j2]:
             reason = reasons.get(path)
-            body += _add_reason("+", text, "" if reason is None else _rule(reason) or reason.note, width)
+            said = "" if reason is None else _rule(reason) or sentence_text(reason.note)
+            body += _add_reason("+", text, said, width)
     start, end = group[0], group[-1]
     # Comment lines belong to the side whose sign they carry, so the counts come from the lines themselves.
     removed = sum(1 for mark, _ in body if mark != "+")

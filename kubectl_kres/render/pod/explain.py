@@ -22,7 +22,7 @@ from kubectl_kres.render.text.line import (
     with_ages,
     wrap_text,
 )
-from kubectl_kres.render.text.sentences import decisive_texts
+from kubectl_kres.render.text.sentences import decisive_texts, sentence_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import (
@@ -34,11 +34,11 @@ from kubectl_kres.render.verdict.headline import (
 )
 from kubectl_kres.render.verdict.note import note_text
 from kubectl_kres.reports.common.explanation import Explanation, Fact, Note, Total, merge_facts
-from kubectl_kres.reports.pod.verdict import MEANINGS
+from kubectl_kres.reports.pod.verdict import OUTCOMES
 
 #: What objects come to, as the last line of a list counts them.
 _NOTHING = Note(nothing=True)
-_COUNTED = (*MEANINGS, "ended", "ok", "over", "conflict", "limits nothing")
+_COUNTED = (*OUTCOMES, "ended", "ok", "over", "conflict", "limits nothing")
 
 #: Widest name in a sum; the title of its table has it in full.
 _NAME = 32
@@ -116,7 +116,7 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int, now:
     yield from verdict_lines(explanation, width, now)
     yield [("", "")]
     namespace_text = f" in {explanation.subject.namespace}" if explanation.subject.namespace else ""
-    head = f"{explanation.subject}{namespace_text}, from {explanation.start}{_existing(explanation)}"
+    head = f"{explanation.subject}{namespace_text}, from {sentence_text(explanation.start)}{_existing(explanation)}"
     yield from tone_lines("quiet", wrap_text(head, width, rest="  "))
     for system in systems():
         yield from system.start_lines(explanation, width)

@@ -25,6 +25,7 @@ from kubectl_kres.render.text.line import (
     with_ages,
     wrap_text,
 )
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.headline import PARTLY, code_line, lacks_limit_ranges, one_line_message, server_text
 from kubectl_kres.reports.common.explanation import (
     Explanation,
@@ -84,7 +85,9 @@ def _value_lines(explanation: Explanation, now: str, width: int) -> Iterator[Lin
     ]
     maximum = _VALUES_LIVE if explanation.live else _VALUES
     maximum = maximum if explanation.verdict.allowed is not False else _VALUES_REFUSED
-    notes = [f"{container.name}: {container.note}" for container in explanation.containers if container.note]
+    notes = [
+        f"{container.name}: {sentence_text(container.note)}" for container in explanation.containers if container.note
+    ]
     if not rows and explanation.containers:
         anything = any(container.values for container in explanation.containers)
         unread = anything and all(value.value is None for item in explanation.containers for value in item.values)
@@ -122,9 +125,8 @@ def _rows(rows: Sequence[_Row], now: str, width: int, *, live: bool) -> Iterator
         if source and last and not beside:
             yield from tone_lines("quiet", wrap_text(f"from {source}", width, first="      ", rest="        "))
         if value.note and (index + 1 == len(rows) or rows[index + 1].value.note != value.note):
-            yield from tone_lines(
-                "warn", wrap_text(f"live differs: {with_ages(value.note, now)}", width, first="      ", rest="        ")
-            )
+            text = f"live differs: {with_ages(sentence_text(value.note), now)}"
+            yield from tone_lines("warn", wrap_text(text, width, first="      ", rest="        "))
 
 
 def _cells(row: _Row, *, live: bool) -> list[str]:

@@ -23,6 +23,7 @@ from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.text.unread import unseen_texts
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.headline import unread_caveat
+from kubectl_kres.reports.common.explanation import ManifestPlace
 from kubectl_kres.reports.common.last_editor import FieldEdit
 from kubectl_kres.reports.qos.qos_reach import CLASSES, ClassChange
 from kubectl_kres.reports.qos.qos_report import Cgroups, Culprit, OomScore, PodQos, Shared, SmallestLimits
@@ -133,8 +134,6 @@ def _format_limit_owner(path: str) -> str:
     return "" if last in {"ID", "cri-containerd-ID.scope"} else " of the pod"
 
 
-#: What the manifest is called where the live pod is all that there is.
-LIVE = "the live pod"
 #: What the figures in a line of a list are.
 SHORT_SAID = "cpu 1 of 2: the request is 1 and the limit 2, so that it is not Guaranteed; (+1): 1 more value like that"
 #: What an empty stanza of the pod level does.
@@ -212,7 +211,7 @@ def class_lines(quality: PodQos, width: int) -> Iterator[Line]:
     yield [(_TONES.get(quality.qos.name, ""), name), ("", first.removeprefix(name))]
     yield from tone_lines("", rest)
     if quality.start:
-        yield from tone_lines("quiet", wrap_text(f"from {quality.start}", width, first="  ", rest="  "))
+        yield from tone_lines("quiet", wrap_text(f"from {sentence_text(quality.start)}", width, first="  ", rest="  "))
     if quality.live_class:
         yield from _live(quality, width)
 
@@ -230,7 +229,7 @@ def _live(quality: PodQos, width: int) -> Iterator[Line]:
     if quality.differs:
         text = f"the live pod is {quality.live_class}: the class is kept from its creation"
         yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="  "))
-    elif quality.start != LIVE:
+    elif quality.start != ManifestPlace("live"):
         yield [("", "  the live pod has the same class")]
 
 

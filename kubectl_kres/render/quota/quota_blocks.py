@@ -13,6 +13,7 @@ from kubectl_kres.provenance.journal import is_own_rule
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.pictures.holders import holders_lines, quota_rooms
 from kubectl_kres.render.text.line import Line, Tone, clip_text, draw, gauge, pad_text, row, size, tone_lines, wrap_text
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.brief import Brief, object_command
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.common.shown import WORST
@@ -124,7 +125,7 @@ def row_detail(node: UsageNode, name: str) -> str:
 def setter_words(set_by: SetBy) -> str:
     """Return the rule, and the object that it looked at unless that is the manifest itself."""
     if set_by.note:
-        return f"differs from what would be set today: {set_by.note}"
+        return f"differs from what would be set today: {sentence_text(set_by.note)}"
     if not set_by.rule:
         return "not known by whom"
     source = set_by.source

@@ -34,6 +34,7 @@ _WORDED_IN = {
     "kubectl_kres.reports.remedies.pod_update": "kubectl_kres.render.verdict.room_fixes",
     "kubectl_kres.reports.remedies.refusal_fixes": "kubectl_kres.render.verdict.refusal_fixes",
     "kubectl_kres.reports.remedies.unseen_refusal": "kubectl_kres.render.verdict.unseen_fixes",
+    "kubectl_kres.reports.pod.live_differences": "kubectl_kres.render.pod.live_reasons",
     "kubectl_kres.reports.qos.qos_report": "kubectl_kres.render.pod.qos_notes",
 }
 

@@ -119,7 +119,7 @@ def tables(
         yield [("", "")]
         yield from aligned_lines("strong", title(container), table.label + 2, table.heads(heads), width)
         if container.note:
-            yield from tone_lines("warn", wrap_text(container.note, width, first="  ", rest="  "))
+            yield from tone_lines("warn", wrap_text(sentence_text(container.note), width, first="  ", rest="  "))
         if not container.values:
             yield [("quiet", "  no requests, no limits")]
         for value in container.values:
@@ -159,7 +159,7 @@ class _Table:
                 "warn", wrap_text(_format_alternative(other), self.width, first="      or ", rest="        ")
             )
         if value.note:
-            text = f"live differs: {with_ages(value.note, self.now)}"
+            text = f"live differs: {with_ages(sentence_text(value.note), self.now)}"
             yield from tone_lines("warn", wrap_text(text, self.width, first="      ", rest="        "))
         if self.steps:
             yield from step_lines(value.steps, self.width)
@@ -206,7 +206,9 @@ def answer(container_values: ContainerValues, value: ResourceValue, width: int, 
     if value.live is not None:
         yield [("", f"live     {value.live}")]
     if value.note:
-        yield from tone_lines("warn", wrap_text(with_ages(value.note, now), width, first="because  ", rest=" " * 9))
+        yield from tone_lines(
+            "warn", wrap_text(with_ages(sentence_text(value.note), now), width, first="because  ", rest=" " * 9)
+        )
     for other in value.alternatives:
         yield from tone_lines("warn", wrap_text(_format_alternative(other), width, first="or       ", rest=" " * 9))
     yield from step_lines(value.steps, width)

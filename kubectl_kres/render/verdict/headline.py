@@ -338,7 +338,11 @@ def verdict_reason(
                 f"ended; a new run would be refused: {reason}" if has_ended else f"{_format_missing_pods(pods)}{reason}"
             )
         case "blocked" if verdict.blocked is not None:
-            rejection = f"{verdict.blocked.by} rejects them" if beside_ready else rejection_text(verdict.blocked, now)
+            rejection = (
+                f"{sentence_text(verdict.blocked.by)} rejects them"
+                if beside_ready
+                else rejection_text(verdict.blocked, now)
+            )
             return f"{_format_missing_pods(pods)}{rejection}"
         case "partly":
             return f"{_format_missing_pods(pods)}{only_fit(verdict)}"
@@ -362,12 +366,12 @@ def at_maximum(reach: Autoscaled) -> str:
 
 def rejection_text(blocked: Blocked, now: str = "") -> str:
     """Return who rejects the pods, how often and when last. ``now`` (RFC 3339): as an age."""
-    ago = age_text(blocked.last, now)
+    ago, by = age_text(blocked.last, now), sentence_text(blocked.by)
     if not blocked.times:
-        return f"{blocked.by} rejects them{f' ({duration_text(blocked.last, now)})' if blocked.last else ''}"
+        return f"{by} rejects them{f' ({duration_text(blocked.last, now)})' if blocked.last else ''}"
     times = f"{blocked.times} times" if blocked.times > 1 else "once"
     last = f", last {f'{ago} ago' if ago else blocked.last}" if blocked.last else ""
-    return f"{blocked.by} rejects them ({times}{last})"
+    return f"{by} rejects them ({times}{last})"
 
 
 def pod_count_text(pods: Replicas) -> str:

@@ -1,4 +1,4 @@
-"""What there is to say of an object beside its fixes, or where there is none."""
+"""The sentences of an explanation: what it says beside fixes, where its manifest is from, and who refuses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kubectl_kres.render.text.sentences import sentence_text
-from kubectl_kres.reports.common.explanation import LaterChange, Note, SuspectFigure
+from kubectl_kres.reports.common.explanation import (
+    HiddenQuota,
+    Injection,
+    LaterChange,
+    LimitedResources,
+    ManifestPlace,
+    Note,
+    Refuser,
+    SuspectFigure,
+)
 from kubectl_kres.reports.common.replicas import IdleReason
 from kubectl_kres.reports.explain.advice import InTwoSteps, NodeAdvice, UseLessMemory
 from kubectl_kres.wording import join_words
@@ -92,6 +101,86 @@ def _figure(suspect: SuspectFigure) -> str:
     return f"{suspect.figure} is {count} byte{'s' * (count > 1)}"
 
 
+def _place_text(place: ManifestPlace) -> str:
+    """Return where a manifest is from: ``its template in web.yaml``, ``revision web-2 of StatefulSet/web``."""
+    match place.place:
+        case "file":
+            return place.file or "the input"
+        case "revision":
+            return f"revision {place.revision} of {place.of}"
+        case "applied":
+            return "the last applied configuration"
+        case "live":
+            return "the live pod"
+        case "template":
+            template = f"the template of {place.of}" if place.of else "its template"
+            return f"{template} in {place.file}" if place.file else template
+
+
+def refuser_text(refuser: Refuser, *, open_ended: bool = False) -> str:
+    """Return who refuses, to go on from: ``quota team, which is not counted yet,``. ``open_ended``: to end with."""
+    who, aside = _refuser(refuser)
+    return f"{who}, {aside}{'' if open_ended else ','}" if aside else who
+
+
+def _refuser(refuser: Refuser) -> tuple[str, str]:
+    """Return who refuses, and what is said of it in an aside."""
+    name, cause = refuser.name, refuser.cause
+    match cause:
+        case HiddenQuota():
+            if cause.cluster:
+                return f"ClusterResourceQuota {name}", ""
+            return f"quota {name}", f"which is no ResourceQuota of namespace {refuser.namespace}"
+        case LimitedResources(resources=resources, scopes=scopes):
+            what = f"that names {', '.join(resources)}" if resources else f"in scope {', '.join(scopes)}"
+            return "the API server", f"which takes such pods only under a quota {what}"
+        case Injection():
+            return _refuser_name(refuser), _injection_text(cause)
+    match refuser.rule:
+        case "quota/status-unknown":
+            return f"quota {name}", "which is not counted yet"
+        case "service-account/missing":
+            return f"ServiceAccount {name}, which does not exist", ""
+    return _refuser_name(refuser), ""
+
+
+def _refuser_name(refuser: Refuser) -> str:
+    name = refuser.name
+    match refuser.rule.partition("/"):
+        case "quota", _, _:
+            return f"quota {name}"
+        case "limitrange", _, _:
+            return "a LimitRange"
+        case "webhook", _, way:
+            return f"webhook {name} (it cannot be called)" if way == "unreachable" else f"webhook {name}"
+        case "pod-security", _, _:
+            return f'Pod Security "{name}"'
+        case "policy", _, _:
+            return f"{refuser.kind} {name}"
+        case "namespace", _, _:
+            return name
+        case _, _, "claim-refused":
+            return "the refusal of its PersistentVolumeClaim"
+    return "the API server"
+
+
+def _injection_text(cause: Injection) -> str:
+    """Return what the refused pod has that the template has not; empty where nothing is known."""
+    if cause.containers:
+        containers = f"container{'s' * (len(cause.containers) > 1)} {join_words(cause.containers)}"
+        return f"because of {containers}, which the template does not have"
+    asked = [f"{name} {amount}" for name, amount in cause.requested.items()]
+    computed = [amount for name, amount in cause.computed.items() if name in cause.requested]
+    if not asked:
+        return ""
+    asked_for = f"asked for {join_words(asked)}"
+    return (
+        f"{asked_for} where the template asks for {join_words(computed)}"
+        if computed
+        else f"{asked_for}, which the template does not"
+    )
+
+
 def _node_change(change: NodeAdvice) -> str:
     if not change.seen:
         return "which change lets a node take it is known once the nodes were read"
@@ -105,6 +194,8 @@ _IN_TWO_STEPS = (
 )
 WORDS: Mapping[type, Callable[[Any], str]] = {
     IdleReason: idle_text,
+    ManifestPlace: _place_text,
+    Refuser: refuser_text,
     InTwoSteps: lambda _: _IN_TWO_STEPS,
     NodeAdvice: _node_change,
     Note: note_text,

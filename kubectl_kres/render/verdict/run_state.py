@@ -80,8 +80,8 @@ def reason_text(state: RunState) -> str:
         text = f"no node beside affinity assistant {missing.name}"
     else:
         text = (sentence_text(state.detail) or _SHORT.get(state.reason, state.reason)) + _limit_setter(state)
-        text += f" by {state.by}" if state.state == "off" and state.by else ""
-        text += f" ({state.by})" if state.reason == "SchedulingGate" and state.by else ""
+        text += f" by {sentence_text(state.by)}" if state.state == "off" and state.by else ""
+        text += f" ({sentence_text(state.by)})" if state.reason == "SchedulingGate" and state.by else ""
     quoted = state.reason in _QUOTED and state.message and not (state.by and state.reason.startswith("Missing"))
     return f"{text}: {clip_text(state.message, _LONGEST)}" if quoted else text
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kubectl_kres.render.verdict.note import refuser_text
+from kubectl_kres.reports.common.explanation import Refuser
 from kubectl_kres.reports.remedies.unseen_refusal import (
     AskWebhook,
     AwaitCount,
@@ -37,7 +39,8 @@ def _await_count(fix: AwaitCount) -> str:
 
 
 def _look_into(fix: LookInto) -> str:
-    return f"look into what refuses its pods{', neither a quota nor a LimitRange' * fix.no_policy}: {fix.what}"
+    what = refuser_text(fix.what, open_ended=True) if isinstance(fix.what, Refuser) else fix.what
+    return f"look into what refuses its pods{', neither a quota nor a LimitRange' * fix.no_policy}: {what}"
 
 
 def _free_elsewhere(fix: FreeElsewhere) -> str:

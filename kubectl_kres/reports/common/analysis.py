@@ -32,7 +32,7 @@ class PodManifest(Struct, frozen=True):
     pod: Pod
     source: Source
     prefix: str
-    text: str
+    text: Wording
     live: Pod | None = None
     owner: Workload | None = None
     assumed: Assumption | None = None

@@ -52,6 +52,18 @@ class Alternative(Record, frozen=True):
     listed: tuple[str, ...] = ()
 
 
+class ManifestPlace(Sentence, frozen=True):
+    """Where admission starts from. ``place``: template, file, revision, applied (the last applied configuration), live.
+
+    ``of``: the object of a template or revision, as KIND/NAME; empty: the subject. ``revision``: its name.
+    """
+
+    place: Literal["template", "file", "revision", "applied", "live"]
+    of: str = ""
+    file: str = ""
+    revision: str = ""
+
+
 class ResourceValue(Record, frozen=True):
     """One request or limit. ``written`` absent: nobody wrote it; ``value`` absent: nothing is stored.
 
@@ -70,7 +82,7 @@ class ResourceValue(Record, frozen=True):
     source: Source | None = None
     alternatives: tuple[Alternative, ...] = ()
     steps: Journal = ()
-    note: str = ""
+    note: Wording = ""
     edited: LastEdit | None = None
 
 
@@ -81,7 +93,7 @@ class ContainerValues(Record, frozen=True):
     role: str
     path: str
     values: tuple[ResourceValue, ...]
-    note: str = ""
+    note: Wording = ""
 
 
 class Total(Record, frozen=True):
@@ -247,15 +259,29 @@ class Injection(Record, frozen=True, omit_defaults=False, tag_field="type", tag=
 UnseenCause = HiddenQuota | LimitedResources | Injection
 
 
+class Refuser(Sentence, frozen=True):
+    """Who refuses, by the rule of that refusal, and ``cause``, if it is one that only the refusal tells of.
+
+    ``name``: of a quota, webhook, policy or account; of Pod Security the level and its version. ``kind``: of a policy.
+    ``namespace``: that of the pods.
+    """
+
+    rule: str
+    name: str = ""
+    kind: str = ""
+    namespace: str = ""
+    cause: UnseenCause | None = None
+
+
 class Blocked(Record, frozen=True):
-    """The rejection of missing pods by something that is not computed here. ``by``: who, in words.
+    """The rejection of missing pods by something that is not computed here. ``by``: who.
 
     ``times``: how often it rejected them; 0: a condition says so, which has no count. ``last``: of its last rejection,
     or since when the condition holds (RFC 3339, may be empty). ``message``: the server's words. ``rule``: the code of
     such a rejection. ``cause``: what those words imply; absent where they name who refused, or nobody knows.
     """
 
-    by: str
+    by: Refuser
     message: str
     times: int = 1
     last: str = ""
@@ -433,7 +459,7 @@ class RunState(Record, frozen=True):
     ready: int = 0
     pod: str = ""
     object: ObjectRef | None = None
-    by: str = ""
+    by: Wording = ""
     message: str = ""
     detail: Wording = ""
     next: Wording = ""
@@ -508,7 +534,7 @@ class Explanation(Record, frozen=True):
     """
 
     subject: ObjectRef
-    start: str
+    start: Wording
     verdict: Verdict
     fixes: tuple[Remedy, ...]
     note: Note | None = None

@@ -19,7 +19,7 @@ from kubectl_kres.model.objects import ManagedMetadata, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Derive, Set, Source
-from kubectl_kres.record import Record
+from kubectl_kres.record import Record, Wording
 from kubectl_kres.reports.common.analysis import PodManifest
 from kubectl_kres.reports.common.answer_cache import AnswerCache
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, policies
@@ -44,7 +44,7 @@ class Reason(Record, frozen=True):
 
     rule: str = ""
     source: Source | None = None
-    note: str = ""
+    note: Wording = ""
     others: tuple[str, ...] = ()
 
 

@@ -31,6 +31,7 @@ from kubectl_kres.reports.common.explanation import (
     Injection,
     LaterChange,
     LimitedResources,
+    Refuser,
     Subject,
     UnseenCause,
     strip_controller_prefix,
@@ -39,7 +40,6 @@ from kubectl_kres.reports.common.last_editor import last_edit
 from kubectl_kres.reports.common.owners import owned_by
 from kubectl_kres.reports.common.replicas import newest_set
 from kubectl_kres.store.store import ReadRequest, Store
-from kubectl_kres.wording import join_words
 
 #: So many characters of a time tell the second, which events and pods both have.
 _SECOND = len("2026-01-01T00:00:00")
@@ -70,9 +70,9 @@ def last_refusal(
     if changes := comparison.changes(refusal):
         return LastRefusal(changes=changes)
     cause = comparison.cause(refusal)
-    rule, by = find_refuser(refusal, cause, subject.ref.namespace)
+    by = find_refuser(refusal, cause, subject.ref.namespace)
     message = strip_controller_prefix(fact.text)
-    return LastRefusal(Blocked(by, message, 0 if fact.source.field else fact.count, fact.time, rule, cause))
+    return LastRefusal(Blocked(by, message, 0 if fact.source.field else fact.count, fact.time, by.rule, cause))
 
 
 def _is_after(time: str, other: str) -> bool:
@@ -417,60 +417,37 @@ def _amount(value: Any) -> object:
 _BOUND_RULES = {"minimum": "limitrange/min", "maximum": "limitrange/max", "ratio": "limitrange/ratio"}
 
 
-def find_refuser(refusal: sentences.PodRefusal, cause: UnseenCause | None, namespace: str) -> tuple[str, str]:
-    """Return the rule, and who refuses, as a sentence names it."""
+def find_refuser(refusal: sentences.PodRefusal, cause: UnseenCause | None, namespace: str) -> Refuser:
+    """Return who refuses, with the rule."""
     match refusal, cause:
         case _, HiddenQuota(quota=quota):
             rule = "quota/exceeded" if cause.requested else "quota/must-specify"
-            if cause.cluster:
-                return rule, f"ClusterResourceQuota {quota}"
-            return rule, f"quota {quota}, which is no ResourceQuota of namespace {namespace},"
-        case _, LimitedResources(resources=resources, scopes=scopes):
-            what = f"that names {', '.join(resources)}" if resources else f"in scope {', '.join(scopes)}"
-            rule = "quota/limited-resource" if resources else "quota/limited-scope"
-            return rule, f"the API server, which takes such pods only under a quota {what},"
+            return Refuser(rule, quota, namespace=namespace, cause=cause)
+        case _, LimitedResources(resources=resources):
+            return Refuser("quota/limited-resource" if resources else "quota/limited-scope", cause=cause)
         case sentences.QuotaExceeded(quota=quota), _:
-            return "quota/exceeded", f"quota {quota}{_injection_text(cause)}"
+            return Refuser("quota/exceeded", quota, cause=cause)
         case sentences.MustSpecify(quota=quota), _:
-            return "quota/must-specify", f"quota {quota}{_injection_text(cause)}"
+            return Refuser("quota/must-specify", quota, cause=cause)
         case sentences.QuotaNotReady(quota=quota), _:
-            return "quota/status-unknown", f"quota {quota}, which is not counted yet,"
+            return Refuser("quota/status-unknown", quota)
         case sentences.OutOfBounds(bounds=bounds), _:
-            return _BOUND_RULES[bounds[0].bound], f"a LimitRange{_injection_text(cause)}"
+            return Refuser(_BOUND_RULES[bounds[0].bound], cause=cause)
         case sentences.WebhookDenied(webhook=name), _:
-            return "webhook/denied", f"webhook {name}"
+            return Refuser("webhook/denied", name)
         case sentences.WebhookUnreachable(webhook=name), _:
-            return "webhook/unreachable", f"webhook {name} (it cannot be called)"
+            return Refuser("webhook/unreachable", name)
         case sentences.PodSecurityViolated(level=level, version=version), _:
-            return "pod-security/violated", f'Pod Security "{level}:{version}"{_injection_text(cause)}'
+            return Refuser("pod-security/violated", f"{level}:{version}", cause=cause)
         case sentences.PolicyDenied(kind=kind, name=name), _:
-            return "policy/denied", f"{kind} {name}"
+            return Refuser("policy/denied", name, kind)
         case sentences.MissingAccount(name=name), _:
-            return "service-account/missing", f"ServiceAccount {name}, which does not exist"
+            return Refuser("service-account/missing", name)
         case sentences.NamespaceEnds(text=text), _:
-            return "namespace/terminating", text
+            return Refuser("namespace/terminating", text)
         case sentences.ClaimRefused(), _:
-            return "seen/claim-refused", "the refusal of its PersistentVolumeClaim"
-    return "seen/refused", "the API server"
-
-
-def _injection_text(cause: UnseenCause | None) -> str:
-    """Return what the refused pod has that the template has not, as an apposition; empty where nothing is known."""
-    if not isinstance(cause, Injection):
-        return ""
-    if cause.containers:
-        many = len(cause.containers) > 1
-        containers = f"container{'s' * many} {join_words(cause.containers)}"
-        return f", because of {containers}, which the template does not have,"
-    asked = [f"{name} {amount}" for name, amount in cause.requested.items()]
-    computed = [amount for name, amount in cause.computed.items() if name in cause.requested]
-    if not asked:
-        return ""
-    return (
-        f", asked for {join_words(asked)} where the template asks for {join_words(computed)},"
-        if computed
-        else (f", asked for {join_words(asked)}, which the template does not,")
-    )
+            return Refuser("seen/claim-refused")
+    return Refuser("seen/refused")
 
 
 #: Refusals by what is computed here: quotas, LimitRanges, classes and validation of pods.

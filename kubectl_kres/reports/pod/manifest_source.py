@@ -14,7 +14,13 @@ from kubectl_kres.model.workload import ControllerRevision, Workload, template_o
 from kubectl_kres.model.workload_kinds import REVISION_OWNERS, TEMPLATE_OWNERS
 from kubectl_kres.provenance.journal import Assumption, LiveStart, Source
 from kubectl_kres.reports.common.analysis import PodManifest
-from kubectl_kres.reports.common.explanation import Subject, no_template_error, pod_of_template, raw_template
+from kubectl_kres.reports.common.explanation import (
+    ManifestPlace,
+    Subject,
+    no_template_error,
+    pod_of_template,
+    raw_template,
+)
 from kubectl_kres.reports.common.owners import controller
 from kubectl_kres.reports.pod.needs import made_from, revision_name
 from kubectl_kres.store.store import ReadRequest, Store
@@ -42,7 +48,7 @@ def find_manifest(store: Store, subject: Subject) -> PodManifest:
         hint = "ask about what it makes or scales: its pods, or a deployment"
         raise no_template_error(ref.kind, ref.name, hint)
     source = Source(ref.kind, ref.name, ref.namespace)
-    return PodManifest(pod_of_template(template, subject), source, f"{path}.", "its template", owner=result)
+    return PodManifest(pod_of_template(template, subject), source, f"{path}.", ManifestPlace("template"), owner=result)
 
 
 def is_there(store: Store, subject: Subject) -> bool:
@@ -70,14 +76,14 @@ def _from_file(subject: Subject) -> PodManifest:
     raw = subject.raw or {}
     ref = subject.ref
     source = Source(ref.kind, ref.name, ref.namespace)
-    file_text = f" in {subject.file}" if subject.file else ""
     if ref.kind == "Pod":
         sent = decode_object(raw, SentPod)
         metadata = msgspec.structs.replace(sent.metadata, namespace=ref.namespace)
-        return PodManifest(msgspec.structs.replace(sent, metadata=metadata), source, "", subject.file or "the input")
+        place = ManifestPlace("file", file=subject.file)
+        return PodManifest(msgspec.structs.replace(sent, metadata=metadata), source, "", place)
     path, template = raw_template(raw)
     pod = pod_of_template(decode_object(template, DetailedTemplate), subject)
-    return PodManifest(pod, source, f"{path}.", f"its template{file_text}")
+    return PodManifest(pod, source, f"{path}.", ManifestPlace("template", file=subject.file))
 
 
 def find_live_manifest(store: Store, live: Pod) -> PodManifest:
@@ -92,7 +98,7 @@ def find_live_manifest(store: Store, live: Pod) -> PodManifest:
     if applied is not None:
         field_source = source.at_path(f"metadata.annotations[{LAST_APPLIED}]")
         pod = msgspec.structs.replace(applied, metadata=live.metadata)
-        return PodManifest(pod, field_source, "", "the last applied configuration", live)
+        return PodManifest(pod, field_source, "", ManifestPlace("applied"), live)
     return _strip_defaults(store, live, source)
 
 
@@ -133,13 +139,14 @@ def _manifest_by_maker(store: Store, live: Pod) -> PodManifest | None:
     if isinstance(maker, Workload):
         path, template = template_of(maker)
         source = Source(kind, name, live.metadata.namespace)
-        prefix, text, owner = f"{path}.", f"the template of {kind}/{name}", maker
+        prefix, place, owner = f"{path}.", ManifestPlace("template", f"{kind}/{name}"), maker
     else:
         template, revision = maker.data.spec.template, maker.metadata.name
         source = Source("ControllerRevision", revision, live.metadata.namespace)
-        prefix, text, owner = "data.spec.template.", f"revision {revision} of {kind}/{name}", None
+        prefix, place = "data.spec.template.", ManifestPlace("revision", f"{kind}/{name}", revision=revision)
+        owner = None
     assert template is not None
-    return PodManifest(_pod_like(live, template), source, prefix, text, live, owner)
+    return PodManifest(_pod_like(live, template), source, prefix, place, live, owner)
 
 
 def _last_applied(live: Pod) -> Pod | None:
@@ -168,7 +175,7 @@ def _strip_defaults(store: Store, live: Pod, source: Source) -> PodManifest:
     start = LiveStart(f"{kind}/{name}" if kind else "", barred, bool(filled))
     assumed = Assumption("spec", "start/live", start)
     pod = Pod(live.metadata, bare)
-    return PodManifest(pod, source, "", "the live pod", live, assumed=assumed)
+    return PodManifest(pod, source, "", ManifestPlace("live"), live, assumed=assumed)
 
 
 def annotation_sets(text: str) -> Mapping[tuple[str, str, str], frozenset[str]]:

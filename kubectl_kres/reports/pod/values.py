@@ -16,6 +16,7 @@ from kubectl_kres.model.pod import Container as PodContainer
 from kubectl_kres.model.pod import Pod, ResourceRequirements
 from kubectl_kres.provenance.journal import Entry, Set, Source, by_path
 from kubectl_kres.quantity import Quantity, stored_quantity
+from kubectl_kres.record import Wording
 from kubectl_kres.reports.common.analysis import PodManifest
 from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, LastEdit, ResourceValue, Total
 from kubectl_kres.store.store import ReadRequest, Store
@@ -93,7 +94,7 @@ class ValueTable:
         taken = self._steps[0].get(path, ())
         rule, source = self._set_by(path, taken, written)
         edited = self._edit(source)
-        note = ""
+        note: Wording = ""
         if self.manifest.live is not None and not _is_same_amount(live, None if computed is None else str(computed)):
             from kubectl_kres.reports.pod.live_differences import why_different
 

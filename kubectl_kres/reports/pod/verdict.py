@@ -1,4 +1,4 @@
-"""The verdict: one word for all answers that the server can give, and the meaning of each word."""
+"""The verdict: one word for all answers that the server can give."""
 
 from __future__ import annotations
 
@@ -15,16 +15,8 @@ from kubectl_kres.reports.common.system import kinds_of
 #: Ends a word where something that could not be read may change the verdict.
 AS_FAR_AS_SEEN: Final = "-as-far-as-seen"
 
-#: The words with what they mean, in the order in which docs/verdicts.md has them.
-MEANINGS: Final = {
-    "admitted": "all wanted pods exist or are admitted, and so is a further one",
-    "full": "all wanted pods exist or will, but a further one would be refused",
-    "refused": "wanted pods are missing and would be refused, or the object itself is refused",
-    "blocked": "wanted pods are missing; requests, limits and quotas admit them, something else rejects them",
-    "partly": "some of the missing pods are admitted, the rest is refused",
-    "depends-on-order": "pods are missing, and the order of LimitRanges or quotas decides whether they are refused",
-    "no-answer": "wanted pods are missing, and at a policy the server drops the connection instead of answering",
-}
+#: The words, in the order in which docs/verdicts.md says what they mean.
+OUTCOMES: Final = ("admitted", "full", "refused", "blocked", "partly", "depends-on-order", "no-answer")
 
 
 def codes_of(verdict: Verdict) -> tuple[str, ...]:

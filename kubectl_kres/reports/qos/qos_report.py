@@ -33,7 +33,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Node, Pod
 from kubectl_kres.provenance.journal import Assumption
 from kubectl_kres.quantity import Quantity, quantity_of
-from kubectl_kres.record import Record, Sentence
+from kubectl_kres.record import Record, Sentence, Wording
 from kubectl_kres.reports.common.answer_cache import AnswerCache
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, find_unread
@@ -212,7 +212,7 @@ class PodQos(Record, frozen=True):
     subject: ObjectRef
     qos: qos.QoS
     culprits: tuple[Culprit, ...] = ()
-    start: str = ""
+    start: Wording = ""
     live: bool = False
     live_class: str = ""
     alternatives: tuple[str, ...] = ()

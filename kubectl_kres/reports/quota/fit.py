@@ -8,7 +8,7 @@ from typing import Literal
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assumption
-from kubectl_kres.record import Record
+from kubectl_kres.record import Record, Wording
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import (
     Autoscaled,
@@ -76,7 +76,7 @@ class Fit(Record, frozen=True):
     """
 
     subject: ObjectRef
-    start: str
+    start: Wording
     verdict: Verdict
     fixes: tuple[Remedy, ...]
     quotas: tuple[QuotaCost, ...]

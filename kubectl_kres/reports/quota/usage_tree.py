@@ -24,7 +24,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload_kinds import MADE_BY
 from kubectl_kres.provenance.journal import Source, Term
 from kubectl_kres.quantity import parse
-from kubectl_kres.record import Record
+from kubectl_kres.record import Record, Wording
 from kubectl_kres.reports.common.effective_policies import extended_resources
 from kubectl_kres.reports.common.explanation import EvaluationOptions, ResourceValue, Subject
 from kubectl_kres.reports.common.owners import controller
@@ -192,7 +192,7 @@ class SetBy(Record, frozen=True):
 
     rule: str = ""
     source: Source | None = None
-    note: str = ""
+    note: Wording = ""
 
 
 class UsageNode(Record, frozen=True):

@@ -13,7 +13,15 @@ from kubectl_kres.model.objects import ManagedMetadata, ObjectRef, ResourceQuota
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.record import Sentence, joined
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import Blocked, HiddenQuota, Injection, LimitedResources, Subject, Verdict
+from kubectl_kres.reports.common.explanation import (
+    Blocked,
+    HiddenQuota,
+    Injection,
+    LimitedResources,
+    Refuser,
+    Subject,
+    Verdict,
+)
 from kubectl_kres.reports.common.remedy import Admits, CreateObject, RaiseQuota, Remedy
 from kubectl_kres.reports.remedies.compose import compose_remedy, untested_remedies
 from kubectl_kres.store.store import Store
@@ -46,9 +54,9 @@ class CorrectClaim(Sentence, frozen=True):
 
 
 class LookInto(Sentence, frozen=True):
-    """``what`` refuses the pods. ``no_policy``: neither a quota nor a LimitRange."""
+    """Who refuses the pods, or the server's words. ``no_policy``: neither a quota nor a LimitRange does."""
 
-    what: str
+    what: Refuser | str
     no_policy: bool = False
 
 
@@ -137,7 +145,7 @@ def _by_refusal(refusal: sentences.PodRefusal, blocked: Blocked) -> Sentence:
             return CorrectClaim(text)
         case sentences.UnknownRefusal() | sentences.InvalidObject():
             return LookInto(blocked.message, no_policy="quota" not in blocked.message)
-    return LookInto(blocked.by.rstrip(","))
+    return LookInto(blocked.by)
 
 
 #: Where a webhook is called, in the server's sentence.

@@ -85,7 +85,7 @@ def _step(state: RunState, namespace: str) -> NextStep:
     return NextStep(
         state.reason,
         namespace,
-        state.by,
+        state.by if isinstance(state.by, str) else "",
         state.pod,
         state.object,
         state.container,

@@ -12,6 +12,7 @@ from kubectl_kres.model.objects import Condition, ObjectRef, struct_as_json
 from kubectl_kres.model.pod import AddedContainers, Container, Pod, ResourceRequirements
 from kubectl_kres.provenance.journal import Assumption, Derive, Journal, Set, Source
 from kubectl_kres.quantity import parse
+from kubectl_kres.record import joined
 from kubectl_kres.reports.common.analysis import Analysis, MadePod, PodClaims, PodManifest
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, not_computed
@@ -108,7 +109,7 @@ def find_run_of_pod(
         analysis = taskrun_analysis(store, run, options, journal=journal, live=pod)
     except ClusterError:
         return None
-    manifest = structs.replace(analysis.manifest, text=f"{run.ref}, {analysis.manifest.text}")
+    manifest = structs.replace(analysis.manifest, text=joined(str(run.ref), analysis.manifest.text, between=", "))
     return structs.replace(analysis, manifest=manifest)
 
 

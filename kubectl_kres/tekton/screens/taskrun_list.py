@@ -19,6 +19,7 @@ from kubectl_kres.render.pictures.bounds import bounds_pairs, scale_lines
 from kubectl_kres.render.pictures.holders import divide_cells
 from kubectl_kres.render.pod.verdict import head_lines
 from kubectl_kres.render.text import line
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation, ResourceValue, Subject
 from kubectl_kres.reports.common.system_parts import part_of
@@ -243,7 +244,8 @@ def _detail(session: Session, row: RunRow, width: int) -> Iterator[line.Line]:
     yield from head_lines(explanation, width, session.setting.now())
     for name, value in row.differing_values:
         what = f"{name} {value.resource} {value.side[:-1]}"
-        text = f"{what}: computed {value.value or '-'}, live {value.live or '-'}: {value.note}"
+        note = sentence_text(value.note)
+        text = f"{what}: computed {value.value or '-'}, live {value.live or '-'}: {note}"
         yield from line.tone_lines("warn", line.wrap_text(text, width, rest="  "))
     if (part := part_of(explanation.pod_parts, TektonPart)) is not None:
         yield from task_lines(part, width)

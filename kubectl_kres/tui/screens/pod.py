@@ -14,6 +14,7 @@ from kubectl_kres.render.pod.qos import quality_lines, tree
 from kubectl_kres.render.pod.verdict import head_lines
 from kubectl_kres.render.text.data import yaml_lines
 from kubectl_kres.render.text.line import Line, Tone, tone_lines
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation, QuotaCost, ResourceValue
 from kubectl_kres.reports.explain.difference import diff
@@ -186,7 +187,7 @@ class PodPane(TreePane):
             return [("warn", "not known")]
         word, tone = verdict_word(explanation.verdict)
         partly = "" if explanation.complete else "  incomplete: not all could be read"
-        return [(tone, word), ("", f"  from {explanation.start}"), ("warn", partly)]
+        return [(tone, word), ("", f"  from {sentence_text(explanation.start)}"), ("warn", partly)]
 
     @property
     def has_table(self) -> bool:

@@ -13,6 +13,7 @@ from kubectl_kres.render.pictures.cost import cost_picture
 from kubectl_kres.render.pod.explain import sum_text
 from kubectl_kres.render.pod.remarks import remark_lines
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.text.values import answer, format_source, step_lines, text, title
 from kubectl_kres.reports.common.explanation import ContainerValues, Explanation, QuotaCost, ResourceValue, Total
 from kubectl_kres.tui.table.columns import Column
@@ -71,7 +72,7 @@ def _container(container_values: ContainerValues, number: str, refused: set[str]
     yield ValueRow(
         (number,),
         label,
-        container_values.note and "!",
+        "!" if container_values.note else "",
         "",
         "",
         "warn" if container_values.note else "",
@@ -173,7 +174,7 @@ def _journal_container(
     """Yield requests and limits of a container on one scale, and what set each."""
     yield [("strong", f"{container_values.role} {container_values.name}".rstrip())]
     if container_values.note:
-        yield from tone_lines("warn", wrap_text(container_values.note, width))
+        yield from tone_lines("warn", wrap_text(sentence_text(container_values.note), width))
     yield from tone_lines("quiet", wrap_text(container_values.path, width))
     if container_values.values:
         name = container_values.name or "pod level"

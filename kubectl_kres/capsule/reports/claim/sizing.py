@@ -24,7 +24,7 @@ from kubectl_kres.capsule.rules.allocation import Amounts, ClaimCandidate, add_a
 from kubectl_kres.model.objects import ManagedMetadata, ObjectRef, ResourceQuota
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import ZERO, Quantity, maximum
-from kubectl_kres.record import Record
+from kubectl_kres.record import Record, Wording
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, manifest_workload
 from kubectl_kres.reports.common.replicas import Replicas, replicas_of
 from kubectl_kres.reports.explain.explain import analysis_of_another, build_explanation
@@ -159,7 +159,7 @@ class Sizing(Record, frozen=True):
     """
 
     subject: ObjectRef
-    start: str
+    start: Wording
     pods: int
     more: int
     pools: tuple[SizedPool, ...]
