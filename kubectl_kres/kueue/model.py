@@ -17,6 +17,11 @@ FLAVOR, COHORT, CHECK, PRIORITY = "ResourceFlavor", "Cohort", "AdmissionCheck", 
 #: Labels and annotations. Source: pkg/controller/constants/constants.go, pkg/controller/jobs/pod/constants.
 QUEUE_LABEL, PRIORITY_LABEL, UID_LABEL = f"{GROUP}/queue-name", f"{GROUP}/priority-class", f"{GROUP}/job-uid"
 GROUP_LABEL, GROUP_COUNT = f"{GROUP}/pod-group-name", f"{GROUP}/pod-group-total-count"
+#: tekton-kueue: the resource that it charges of each run, what its annotations with more of them begin with, its
+#: webhook, and the ConfigMap of its configuration where its release puts it. Source: konflux-ci/tekton-kueue v0.3.0.
+RUNS, REQUESTS = "tekton.dev/pipelineruns", "kueue.konflux-ci.dev/requests-"
+RUN_WEBHOOK = "pipelinerun-kueue-defaulter.tekton-kueue.io"
+RUN_CONFIG, RUN_CONFIG_NAMESPACE = "tekton-kueue-config", "tekton-kueue"
 #: Conditions of Workloads.
 RESERVED, ADMITTED, EVICTED, FINISHED = "QuotaReserved", "Admitted", "Evicted", "Finished"
 

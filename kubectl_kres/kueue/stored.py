@@ -9,18 +9,19 @@ import msgspec
 
 from kubectl_kres.admission import limitrange
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.errors import QuantityError
+from kubectl_kres.errors import InputError, QuantityError
 from kubectl_kres.kueue import model
 from kubectl_kres.kueue.rules.capacity import Cell
 from kubectl_kres.kueue.rules.charge import to_units
+from kubectl_kres.kueue.rules.run_config import QueuedRun, RunConfig
 from kubectl_kres.kueue.rules.world import QueueWorld, key_of
+from kubectl_kres.model.admission_objects import WEBHOOKS
 from kubectl_kres.model.objects import Metadata, ObjectRef, decode_object, integer, mapping, text
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.quantity import stored_quantity
+from kubectl_kres.scheduling.selectors import matches, read_selector
 from kubectl_kres.store.store import ReadRequest, Store
 
-#: The resource that tekton-kueue charges of each run, and its annotations for more. Source: tekton-kueue 0.3.0.
-RUNS, MORE = "tekton.dev/pipelineruns", "kueue.konflux-ci.dev/requests-"
 _KINDS = (*(kind.kind for kind in model.KINDS), "LimitRange", "RuntimeClass", "Namespace")
 #: A time behind all others: what does not exist yet comes last.
 _LAST = "9999"
@@ -53,11 +54,13 @@ def _world(store: Store) -> QueueWorld:
 
     workloads = {key_of(each): each for each in store.all(model.WORKLOAD)}
     queues = named(model.CLUSTER_QUEUE)
-    spaces = {namespace for namespace, _ in workloads} | set(store.namespaces("LimitRange"))
+    local_queues = {key_of(each): each for each in store.all(model.LOCAL_QUEUE)}
+    # What is new comes into the namespace of a LocalQueue, which may hold neither Workloads nor LimitRanges yet.
+    spaces = {namespace for namespace, _ in (*workloads, *local_queues)} | set(store.namespaces("LimitRange"))
     whole = is_known(store, model.WORKLOAD)
     return QueueWorld(
         queues=queues,
-        local_queues={key_of(each): each for each in store.all(model.LOCAL_QUEUE)},
+        local_queues=local_queues,
         flavors=_all_or_none(store, model.FLAVOR),
         cohorts=tuple(store.all(model.COHORT)),
         checks=_all_or_none(store, model.CHECK),
@@ -93,6 +96,51 @@ def _counted(queue: model.ClusterQueue) -> Iterator[tuple[Cell, int]]:
                 continue
 
 
+def is_run_queued(store: Store, kind: str, namespace: str) -> bool:
+    """Return whether tekton-kueue's webhook is asked about new objects of the kind in a namespace."""
+    if kind != "PipelineRun":
+        return False
+    space = store.get("Namespace", namespace)
+    of_space = (space.metadata.labels if space is not None else None) or {}
+    labels = {"kubernetes.io/metadata.name": namespace, **of_space}
+    return any(
+        hook.name == model.RUN_WEBHOOK
+        and not hook.match_conditions
+        and (not hook.namespace_selector or matches(read_selector(hook.namespace_selector), labels))
+        for configuration in store.all(WEBHOOKS[0])
+        for hook in configuration.webhooks or ()
+    )
+
+
+def created(store: Store, ref: ObjectRef, raw: Mapping[str, Any]) -> QueuedRun:
+    """Return an object of a file as it is stored: tekton-kueue's webhook holds runs, and gives them queue and charge.
+
+    As sent where the webhook is not asked, or it is not known what it does.
+    """
+    if not is_run_queued(store, ref.kind, ref.namespace):
+        return QueuedRun(raw)
+    where = f"ConfigMap {model.RUN_CONFIG} of namespace {model.RUN_CONFIG_NAMESPACE}"
+    stored = store.get("ConfigMap", model.RUN_CONFIG, model.RUN_CONFIG_NAMESPACE)
+    if stored is None:
+        return QueuedRun(raw, unknown=f"{where} could not be read")
+    config = store.memo("kueue/runs", ("ConfigMap",), None, lambda: _run_config(stored.data.config))
+    if config.unusable:
+        return QueuedRun(raw, unknown=f"{where} is not taken: {config.unusable}")
+    from kubectl_kres.kueue.rules.tekton_runs import queued_run  # noqa: PLC0415 - CEL, where runs are queued alone
+
+    return queued_run({**raw, "metadata": {"namespace": ref.namespace, **mapping(raw, "metadata")}}, config)
+
+
+def _run_config(text: str) -> RunConfig:
+    from kubectl_kres.documents import yaml_text  # noqa: PLC0415 - as above
+    from kubectl_kres.kueue.rules.tekton_runs import parse_config  # noqa: PLC0415 - as above
+
+    try:
+        return parse_config(yaml_text.value(text))
+    except InputError as error:
+        return RunConfig(unusable=error.message)
+
+
 def labels_in(raw: Mapping[str, Any], kind: str) -> QueueLabels:
     """Return what an object as it is sent says to Kueue; of a CronJob the Jobs that it makes."""
     metadata = mapping(raw, "metadata")
@@ -113,7 +161,7 @@ def planned_workload(
     """
     if raw is None or labels.group:
         return None
-    pod_set = _planned_pod_set(raw, ref.kind)
+    pod_set = _planned_pod_set(created(store, ref, raw).run, ref.kind)
     if pod_set is None:
         return None
     metadata = Metadata(ref.name, ref.namespace, creation_timestamp=_LAST)
@@ -156,8 +204,10 @@ def _planned_pod_set(raw: Mapping[str, Any], kind: str) -> model.PodSet | None:
 def _planned_run(raw: Mapping[str, Any]) -> model.PodSet | None:
     """Return what tekton-kueue makes of a run: one container that asks for a run, and for what annotations say."""
     annotations = mapping(mapping(raw, "metadata"), "annotations")
-    more = {key.removeprefix(MORE): value for key, value in annotations.items() if key.startswith(MORE)}
-    container = {"name": "dummy", "resources": {"requests": {RUNS: "1", **more}}}
+    more = {
+        key.removeprefix(model.REQUESTS): value for key, value in annotations.items() if key.startswith(model.REQUESTS)
+    }
+    container = {"name": "dummy", "resources": {"requests": {model.RUNS: "1", **more}}}
     try:
         template = decode_object({"spec": {"containers": [container]}}, model.PodSetTemplate)
     except msgspec.ValidationError:

@@ -18,7 +18,9 @@ DEFINITION = "taskruns.tekton.dev"
 
 
 class ConfigMapData(Base, frozen=True):
-    """Keys of ``config-defaults``, ``feature-flags`` and ``pipelines-info``; empty: absent."""
+    """Keys of ``config-defaults``, ``feature-flags`` and ``pipelines-info``, and of what tekton-kueue keeps; empty:
+    absent.
+    """
 
     default_container_resource_requirements: str = msgspec.field(
         default="", name="default-container-resource-requirements"
@@ -45,6 +47,7 @@ class ConfigMapData(Base, frozen=True):
     await_sidecar_readiness: str = msgspec.field(default="", name="await-sidecar-readiness")
     set_security_context: str = msgspec.field(default="", name="set-security-context")
     version: str = ""
+    config: str = msgspec.field(default="", name="config.yaml")
 
 
 class ConfigMap(Base, frozen=True):

@@ -24,9 +24,18 @@ def _is_queued(store: Store, subject: Subject) -> bool:
     if subject.raw is not None:
         template = mapping(mapping(subject.raw, "spec"), "jobTemplate")
         labels = [mapping(mapping(raw, "metadata"), "labels") for raw in (subject.raw, template)]
-        return any(model.QUEUE_LABEL in each for each in labels)
+        return any(model.QUEUE_LABEL in each for each in labels) or _is_run_queued(store, subject)
     item: Any = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     return item is not None and (model.is_gated(item) or model.QUEUE_LABEL in (item.metadata.labels or {}))
+
+
+def _is_run_queued(store: Store, subject: Subject) -> bool:
+    """Return whether tekton-kueue names a queue on a new run, whatever stands on it."""
+    if subject.ref.kind != "PipelineRun":
+        return False
+    from kubectl_kres.kueue.stored import is_run_queued
+
+    return is_run_queued(store, subject.ref.kind, subject.ref.namespace)
 
 
 def _reads(store: Store, question: system.Question) -> Iterable[ReadRequest] | None:

@@ -33,7 +33,7 @@ from kubectl_kres.kueue.rules.world import (
     key_of,
     reserved,
 )
-from kubectl_kres.kueue.stored import QueueLabels, is_known, planned_workload, world_of
+from kubectl_kres.kueue.stored import QueueLabels, created, is_known, planned_workload, world_of
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Set, Source
 from kubectl_kres.reports.common.analysis import Analysis
@@ -56,6 +56,8 @@ def account_of(store: Store, subject: Subject, analysis: Analysis | None = None)
 
     ``analysis``: of the pods that it will make, for what these will ask.
     """
+    if subject.raw is not None and (account := _account_of_webhook(store, subject)) is not None:
+        return account
     labels = labels_of_subject(store, subject)
     if subject.ref.kind != model.WORKLOAD and (labels is None or not (labels.queue or labels.gated)):
         return None
@@ -69,6 +71,15 @@ def account_of(store: Store, subject: Subject, analysis: Analysis | None = None)
         return _account_without_workload(store, subject, labels or QueueLabels(queue))
     drafts = (analysis.outcomes[0].draft,) if analysis is not None and analysis.outcomes else ()
     return account_of_workload(store, workload, drafts)
+
+
+def _account_of_webhook(store: Store, subject: Subject) -> QueueAccount | None:
+    """Return that tekton-kueue's webhook refuses a run, or that nobody knows what it makes of it; None: it is known."""
+    run = created(store, subject.ref, subject.raw or {})
+    if not (run.refused or run.unknown):
+        return None
+    cause = "webhook" if run.refused else "webhook-unknown"
+    return QueueAccount("waits", "", cause=cause, says=run.refused or run.unknown)
 
 
 def account_of_workload(

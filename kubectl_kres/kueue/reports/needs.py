@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kubectl_kres.kueue import model
 from kubectl_kres.kueue.reports.world import labels_of_subject, pods_of_group, workload_of
 from kubectl_kres.kueue.rules.world import check_names, is_pending
+from kubectl_kres.kueue.stored import is_run_queued
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -16,6 +17,8 @@ def held_needs(store: Store, subject: Subject, *, listed: bool) -> Iterator[Read
 
     ``listed``: one of many, of which a line is shown: who stands before it in other namespaces is not looked for.
     """
+    if subject.raw is not None and is_run_queued(store, subject.ref.kind, subject.ref.namespace):
+        yield ReadRequest("ConfigMap", model.RUN_CONFIG_NAMESPACE, model.RUN_CONFIG, required=False)
     labels = labels_of_subject(store, subject)
     if labels is None or not (labels.queue or labels.gated):
         return

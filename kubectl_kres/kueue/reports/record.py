@@ -87,12 +87,12 @@ class QueueAccount(SystemPart, frozen=True):
     """How an object stands with Kueue.
 
     ``cause``: as ``rules.world.Cause`` and, beside these, no-workload, no-priority-class, group-incomplete, checks,
-    evicted, quoted (nothing of what is said here is known to this program). ``reason``, ``says``, ``since``: Kueue's
-    own condition. ``flavor_names``: what it has. ``meant``: the name that was probably meant. ``others``: the
-    LocalQueues of its namespace. ``place``: in the queue, of ``waiting``; 0: not known. ``head``: who stands in the way
-    of all others, ``head_cause`` and ``head_says`` why. ``faults``: of an inactive ClusterQueue, reason and
-    name. ``beyond``: what is not computed and may get it admitted. ``unread``: what could not be read and may change
-    the answer.
+    evicted, webhook (tekton-kueue refuses to create it), webhook-unknown (nobody knows what that makes of it), quoted
+    (nothing of what is said here is known to this program). ``reason``, ``says``, ``since``: Kueue's own condition.
+    ``flavor_names``: what it has. ``meant``: the name that was probably meant. ``others``: the LocalQueues of its
+    namespace. ``place``: in the queue, of ``waiting``; 0: not known. ``head``: who stands in the way of all others,
+    ``head_cause`` and ``head_says`` why. ``faults``: of an inactive ClusterQueue, reason and name. ``beyond``: what is
+    not computed and may get it admitted. ``unread``: what could not be read and may change the answer.
     """
 
     KEY: ClassVar[str] = "queue"

@@ -21,8 +21,8 @@ from kubectl_kres.kueue.rules.charge import amount_text, to_units
 from kubectl_kres.kueue.rules.flavors import PodSetRequest
 from kubectl_kres.kueue.rules.placing import taints_of
 from kubectl_kres.kueue.rules.world import QueueVerdict, QueueWorld, holds_quota, key_of
-from kubectl_kres.kueue.stored import MORE, world_of
-from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.kueue.stored import world_of
+from kubectl_kres.model.objects import ObjectRef, ResourceList
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.quantity import parse
 from kubectl_kres.record import joined
@@ -271,7 +271,8 @@ class QueueRemedies:
             names = join_words(uncovered)
             what = f"take {names} out of the requests"
             if self.of.kind == "PipelineRun":
-                what = f"start a run without annotation {join_words([f'{MORE}{name}' for name in uncovered])}"
+                annotations = join_words([f"{model.REQUESTS}{name}" for name in uncovered])
+                what = f"start a run without annotation {annotations}{self._from_expressions()}"
             yield Remedy(f"{what}, or let ClusterQueue {self.account.cluster_queue} cover {names}")
             return
         for flavor in dict.fromkeys(row.flavor for row in rows if row.why == "taint"):
@@ -359,6 +360,8 @@ class QueueRemedies:
             tried = self._with_pod_sets(lambda each: _with_spec(each, containers=(changed,)))
             if spec.runtime_class_name or not self._tried(workload=tried)[0]:
                 return None
+            if self.of.kind == "PipelineRun":
+                return self._with_annotations(texts, resources.requests or {})
             edits = [
                 SetValue(
                     self.of, f"spec.template.spec.containers[0].resources.requests[{name}]", name, text,
@@ -376,6 +379,24 @@ class QueueRemedies:
             return None
         parts = [f"{name} {text}" for name, text in texts.items()]
         return self._remedy(f"ask for at most {join_words(parts)} in each pod: there is room for it then")
+
+    def _with_annotations(self, texts: Mapping[str, str], before: ResourceList) -> Remedy | None:
+        """Return the remedy of a run that asks for this in its annotations; None where each run counts as one."""
+        if model.RUNS in texts:
+            return None
+        edits = [
+            SetField(self.of, f"metadata.annotations[{model.REQUESTS}{name}]", text, str(before.get(name, "")))
+            for name, text in texts.items()
+        ]
+        parts = [f"annotation {model.REQUESTS}{name} is {text}" for name, text in texts.items()]
+        text = f"start a run whose {join_words(parts)} once it is created{self._from_expressions()}"
+        return self._remedy(f"{text}: it is admitted then", edits)
+
+    def _from_expressions(self) -> str:
+        """Return that tekton-kueue may add to the annotations of a run."""
+        if self.store.get("ConfigMap", model.RUN_CONFIG, model.RUN_CONFIG_NAMESPACE) is None:
+            return ""
+        return f" (expressions of ConfigMap {model.RUN_CONFIG} add to it)"
 
     def _raised(self) -> Iterator[Remedy]:
         """Yield larger quotas of one flavor with which it fits now."""

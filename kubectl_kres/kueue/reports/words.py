@@ -65,6 +65,10 @@ def _other_text(account: QueueAccount) -> str:
             return "no queue is named on it, so Kueue never looks at it"
         case "no-workload":
             return f"Kueue has made no Workload of it for queue {account.local_queue}"
+        case "webhook":
+            return f"tekton-kueue refuses the run: {account.says}"
+        case "webhook-unknown":
+            return f"tekton-kueue puts new runs into a queue, which one is not known: {account.says}"
         case "quoted":
             return account.says
         case "unknown":

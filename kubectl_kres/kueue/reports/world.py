@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kubectl_kres.kueue import model
-from kubectl_kres.kueue.stored import QueueLabels, labels_in
+from kubectl_kres.kueue.stored import QueueLabels, created, labels_in
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -28,7 +28,7 @@ def labels_of_subject(store: Store, subject: Subject) -> QueueLabels | None:
     if subject.raw is None:
         item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
         return labels_of(item) if item is not None and hasattr(item, "spec") else None
-    return labels_in(subject.raw, subject.ref.kind)
+    return labels_in(created(store, subject.ref, subject.raw).run, subject.ref.kind)
 
 
 def workload_of(store: Store, subject: Subject) -> model.KueueWorkload | None:

@@ -86,8 +86,9 @@ def _standing(account: QueueAccount, *, refused: bool) -> str:
         case "finished":
             return f"its Workload has finished in ClusterQueue {account.cluster_queue}" if cluster else "finished"
         case "new":
-            names = dict.fromkeys(row.flavor for row in account.flavors if not row.why)
-            return f"{place}{cluster}{strategy} has room for it: {join_words(list(names)) or 'nothing is charged'}"
+            names = join_words(list(dict.fromkeys(row.flavor for row in account.flavors if not row.why)))
+            where = f"room in flavor {names}" if names else "nothing is charged"
+            return f"{place.removeprefix('queue ')}{cluster}{strategy}: {where}"
         case _:
             waits = f"; it waits there, too: {cause_text(account)}" if refused and cause_text(account) else ""
             if account.cause == "unknown":

@@ -10,6 +10,7 @@ from kubectl_kres.policies.cel.libraries import conversions, kubernetes, lists, 
 from kubectl_kres.policies.cel.libraries.overload import Overload
 
 Fields = Mapping[str, Type]
+Functions = Mapping[str, tuple[Overload, ...]]
 
 _TYPE_NAMES = {
     **{name: parse_type(name) for name in ("bool", "bytes", "double", "dyn", "int", "string", "uint")},
@@ -32,6 +33,7 @@ class Environment:
     """variables: names that are declared, with their types. structs: fields of object types by name.
 
     patch: ``Object{}`` and ``JSONPatch{}`` may be made. version: of the server, which decides what is there.
+    functions: those of somebody else than an API server.
     """
 
     def __init__(
@@ -41,15 +43,15 @@ class Environment:
         version: tuple[int, int] = (1, 37),
         *,
         patch: bool = False,
+        functions: Functions | None = None,
     ) -> None:
         self.variables, self.structs, self.version, self.patch = dict(variables), dict(structs), version, patch
-        self.functions = functions_of(version, patch=patch)
+        self.functions = functions_of(version, patch=patch) if functions is None else functions
 
     def with_variables(self, fields: Fields) -> Environment:
         """Return the same with ``variables`` of these fields."""
-        return Environment(
-            self.variables, {**self.structs, "kubernetes.variables": fields}, self.version, patch=self.patch
-        )
+        structs = {**self.structs, "kubernetes.variables": fields}
+        return Environment(self.variables, structs, self.version, patch=self.patch, functions=self.functions)
 
     def identifier(self, name: str) -> Type | None:
         """Return the type of a variable, or of a type's name; None if it is not declared."""
@@ -74,16 +76,23 @@ class Environment:
 
 
 @lru_cache(maxsize=16)
-def functions_of(version: tuple[int, int], *, patch: bool) -> Mapping[str, tuple[Overload, ...]]:
+def functions_of(version: tuple[int, int], *, patch: bool) -> Functions:
     """Return every function by its name, as far as a server of that version has it."""
-    table: dict[str, list[Overload]] = {}
     parts: Iterable[tuple[Overload, ...]] = (
         operators.OVERLOADS,
         conversions.OVERLOADS, lists.OVERLOADS, strings.OVERLOADS, conversions.TIME_OVERLOADS, kubernetes.OVERLOADS,
         kubernetes.PATCH_OVERLOADS if patch else (),
     )  # fmt: skip
-    for overloads in parts:
-        for overload in overloads:
-            if overload.since <= version[1]:
-                table.setdefault(overload.function, []).append(overload)
-    return {name: tuple(overloads) for name, overloads in table.items()}
+    return _by_name(overload for overloads in parts for overload in overloads if overload.since <= version[1])
+
+
+def standard_functions(*others: Overload) -> Functions:
+    """Return the functions of CEL itself with others beside them, without those that Kubernetes adds."""
+    return _by_name((*operators.OVERLOADS, *conversions.OVERLOADS, *conversions.TIME_OVERLOADS, *others))
+
+
+def _by_name(overloads: Iterable[Overload]) -> Functions:
+    table: dict[str, list[Overload]] = {}
+    for overload in overloads:
+        table.setdefault(overload.function, []).append(overload)
+    return {name: tuple(found) for name, found in table.items()}
