@@ -80,7 +80,8 @@ class QueueRemedies:
     ) -> tuple[bool, QueueVerdict]:
         """Return whether it is admitted once those before it had their turn, and what is said of it then."""
         changed, tried = workload or self.workload, world or self.world
-        name = self.account.cluster_queue
+        own = tried.with_workload(changed).queue_of(changed)
+        name = own.metadata.name if own is not None else self.account.cluster_queue
         near = {name} | {
             other
             for other, queue in tried.queues.items()
