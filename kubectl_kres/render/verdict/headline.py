@@ -246,11 +246,14 @@ def headline(explanation: Explanation, now: str = "", causes: int = 1) -> tuple[
         tone = "warn"
     state = explanation.run_state
     text = f": {explanation.subject.full_name}"
+    # Who keeps a queue admits, too, and has not: the word of the API server would say the opposite.
+    queued = word in CALM and state is not None and (state.state, state.reason) == ("waits", "Queue")
     if word in CALM and state is not None and state.state not in {"runs", "ended"}:
         from kubectl_kres.render.verdict.run_state import state_sentence, state_suffix
 
         tone = _STATE_TONES.get(state.state, tone)
-        text = f"{state_suffix(state)}{text}{': ' if state_sentence(state) else ''}{state_sentence(state, now)}"
+        suffix = "" if queued else state_suffix(state)
+        text = f"{suffix}{text}{': ' if state_sentence(state) else ''}{state_sentence(state, now)}"
     if word in CALM and state is None and _fits_no_node(explanation):
         from kubectl_kres.render.verdict.run_state import why_no_node
 
@@ -292,7 +295,7 @@ def headline(explanation: Explanation, now: str = "", causes: int = 1) -> tuple[
         )
         kinds = dict.fromkeys(item.kind for item in missing if (item.kind, item.name) != own_ref)
         text += f"; {' and '.join(kinds)} could not be read" if kinds else ""
-    return tone, f"{word}{seen}", text
+    return tone, f"{'waits' if queued else word}{seen}", text
 
 
 def _container_names(explanation: Explanation) -> dict[str, str]:
