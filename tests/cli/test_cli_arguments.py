@@ -75,7 +75,7 @@ def test_forms_that_are_none(words: str, message: str):
             "explain priorityclasses",
             "priorityclasses.scheduling.k8s.io hold no pod template (spec.template.spec.containers)",
         ),
-        ("diff svc/web", "services hold no pod template (spec.template.spec.containers)"),
+        ("diff svc/web", "services make no pods"),
     ],
 )
 def test_sentences_of_a_command(kres: Kres, api, text: str, message: str):

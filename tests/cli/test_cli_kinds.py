@@ -75,3 +75,10 @@ def test_what_stands_beside_a_pod_makes_the_answer_uncertain_if_it_may_make_pods
     found = kres(f"explain -f {path} --offline")
     assert (found.code, found.out.splitlines()[-1]) == (code, f"not looked at: 1 {kind}")
     assert (f"whether a {kind} of {version} makes pods is not known" in found.err) == bool(code)
+
+
+@pytest.mark.parametrize("named", ["tenant/media", "clusterqueue/media", "quota/team"])
+def test_what_makes_no_pods_is_led_to_explain(kres: Kres, named: str):
+    code, out, err = kres(f"diff {named} --demo")
+    assert (code, out) == (2, "")
+    assert " make no pods\n" in err and "/NAME answers about them\n" in err

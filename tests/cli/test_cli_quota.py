@@ -106,7 +106,7 @@ def test_what_may_not_be_read(kres: Kres, shop):
     [
         ("quota --fit webb", 'invalid argument "webb" for "--fit" flag: TYPE/NAME is expected, as deploy/web'),
         ("quota --fit a/b/c", 'invalid argument "a/b/c" for "--fit" flag: TYPE/NAME is expected, as deploy/web'),
-        ("quota --fit svc/web", "services hold no pod template"),
+        ("quota --fit svc/web", "services make no pods"),
         ("quota team --fit deploy/a", "--fit looks at all quotas of the namespace"),
         ("quota --fit -A", "--fit takes TYPE/NAME, not -A"),
         ("quota --fit deploy/a --denied", "--fit and --denied exclude each other"),

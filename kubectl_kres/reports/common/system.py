@@ -563,6 +563,9 @@ def require_answers(kind: Kind, accepts: Callable[[Kind], bool] = makes_one_pod)
     instead = answers_about(kind).several
     if instead:
         raise UsageError(f"{kind.qualified_name} make a pod for each task", hint=instead)
+    if is_explained(kind):
+        asked = f"kubectl kres explain {kind.plural.removesuffix('s')}/NAME"
+        raise UsageError(f"{kind.qualified_name} make no pods", hint=f"{asked} answers about them")
     raise UsageError(
         f"{kind.qualified_name} hold no pod template (spec.template.spec.containers)",
         hint="name pods, or what makes pods, as deployments",
