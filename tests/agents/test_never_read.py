@@ -80,7 +80,7 @@ def test_a_type_without_pod_template_is_refused_before_it_is_read(serving: Api, 
     cluster = python.open_cluster(namespace="shop")
     # A namespace has an answer of its own in explain: what its quotas and LimitRanges say.
     for name in ("secret/db", "cm/settings", *(() if function is python.explain else ("ns/shop",))):
-        with pytest.raises(UsageError, match="hold no pod template|make no pods"):
+        with pytest.raises(UsageError, match=r"hold no pod template|make no pods"):
             function(name, cluster=cluster, namespace="shop")
     assert not any("/namespaces/shop" in uri for uri in serving.asked)
 
