@@ -71,8 +71,13 @@ class Answer(Generic[R]):
     @property
     def missing(self) -> tuple[str, ...]:
         """What could not be read, in the server's words where it said any."""
+        from kubectl_kres.render.text.sentences import sentence_text
+
         unread = getattr(self.report, "unread", ())
-        texts = [item.message or f"{item.kind} objects of {item.namespace or 'the cluster'}" for item in unread]
+        texts = [
+            sentence_text(item.message) or f"{item.kind} objects of {item.namespace or 'the cluster'}"
+            for item in unread
+        ]
         named = {item.kind for item in unread}
         texts += [item.message or f"{item.kind} objects" for item in self._unread if item.kind not in named]
         return tuple(dict.fromkeys(texts))

@@ -173,7 +173,7 @@ SYSTEM = ChangeSystem(
     applied_before=dict.fromkeys(("Tenant", "ResourcePool", "ResourcePoolClaim"), "ResourceQuota"),
     not_followed=dict.fromkeys(
         ("Tenant", "GlobalResourceQuota", "CustomQuota", "GlobalCustomQuota"),
-        "what Capsule makes of a {} is not simulated",
+        "what Capsule makes of a {kind} is not simulated",
     ),
     remarks=_remarks,
     reads=_reads,

@@ -27,6 +27,7 @@ from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_t
 from kubectl_kres.cli.source.open_source import open_source
 from kubectl_kres.errors import ClusterError, Exit, Forbidden, InputError, InputErrors, KresError, NotFound
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject
 from kubectl_kres.reports.common.unread import Frame, UnreadKind, unread_kinds
 from kubectl_kres.store.store import ReadRequest, Store
@@ -137,7 +138,7 @@ class RunSummary:
     def note_printed(self, failed_reads: Iterable[FailedRead]) -> None:
         """Note failed reads that standard output reports already; on the same terminal they are not repeated."""
         for failed_read in failed_reads:
-            self._printed_messages.add(failed_read.message)
+            self._printed_messages.add(sentence_text(failed_read.message))
             self._named_kinds.add(failed_read.kind)
 
     def note_condition(self, word: str, yes: bool, *, complete: bool = True) -> None:  # noqa: FBT001, the word is its name
@@ -151,7 +152,7 @@ class RunSummary:
         for item in failed_reads:
             if item.required:
                 self._named_kinds.add(item.kind)
-                self._failed_reads.setdefault((item.kind, item.message), item)
+                self._failed_reads.setdefault((item.kind, sentence_text(item.message)), item)
 
     def answer_each(self, subjects: Iterable[Subject], make: Callable[[Subject], T]) -> Iterator[tuple[Subject, T]]:
         """Yield the objects with their answers; for an object without an answer the error is added."""
@@ -212,9 +213,9 @@ class RunSummary:
         several = len({item.kind for item in denied}) > 1
         for failed_read in self._failed_reads.values():
             if not (several and failed_read.state == "denied"):
-                self._note_unseen(failed_read, texts=failed_read.message in shown)
+                self._note_unseen(failed_read, texts=sentence_text(failed_read.message) in shown)
         if several:
-            told = [item for item in denied if item.message not in shown]
+            told = [item for item in denied if sentence_text(item.message) not in shown]
             unnamed = [*(UnreadKind(item.kind, item.state) for item in told), *unnamed]
         if unnamed:
             from kubectl_kres.render.text.unread import unread_lines
@@ -249,18 +250,17 @@ class RunSummary:
         """Report what could not be read. ``texts``: the server's message stands above, on the same terminal."""
         what = f"{failed_read.kind} {failed_read.name}" if failed_read.name else f"{failed_read.kind} objects"
         namespace_text = f" of namespace {failed_read.namespace}" if failed_read.namespace else ""
+        message = sentence_text(failed_read.message)
         if failed_read.state == "denied":
             if not texts:
-                self.note(f"Error from server (Forbidden): {failed_read.message}")
-            hint = may_i(failed_read.message, self._access)
+                self.note(f"Error from server (Forbidden): {message}")
+            hint = may_i(message, self._access)
             self.note(f"The answer is given without the {what}{namespace_text}. {hint}".rstrip())
         elif failed_read.reason:
-            self.note(f"Error from server ({failed_read.reason}): {failed_read.message}")
+            self.note(f"Error from server ({failed_read.reason}): {message}")
             self.note(f"The answer is given without the {what}{namespace_text}. {failed_read.hint}".rstrip())
         else:
-            self.note(
-                f"error: the answer is given without the {what}{namespace_text}: {failed_read.message or 'not read'}"
-            )
+            self.note(f"error: the answer is given without the {what}{namespace_text}: {message or 'not read'}")
             if failed_read.hint:
                 self.note(failed_read.hint)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from kubectl_kres.policies.reports.effects import PolicyEffect, PolicyEffects
 from kubectl_kres.render.text.line import Line, Tone, draw, tone_lines, wrap_text
+from kubectl_kres.render.text.sentences import sentence_text
 
 #: Pods that are named for each policy.
 _SHOWN = 5
@@ -29,7 +30,7 @@ def lines(policy_effects: PolicyEffects, width: int) -> Iterator[Line]:
         yield [("warn", f"binding {binding} does nothing: policy {policy} does not exist")]
     for failed_read in policy_effects.unread:
         if failed_read.required:
-            yield [("warn", f"not read: {failed_read.kind}: {failed_read.message or failed_read.state}")]
+            yield [("warn", f"not read: {failed_read.kind}: {sentence_text(failed_read.message) or failed_read.state}")]
 
 
 def policy_lines(effect: PolicyEffect, width: int) -> Iterator[Line]:

@@ -8,6 +8,7 @@ from kubectl_kres.admission.base.versions import CHANGES
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.scheduling import no_node_lines
 from kubectl_kres.render.text.line import Line, Tone, clip_text, columns, draw, led_lines, tone_lines, wrap_text
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.headline import at_maximum
@@ -137,7 +138,7 @@ def _remarks(report: ChangeReport) -> Iterator[str]:
         yield f"{report.ends} outcomes are possible, as controllers race for the room that is left: from worst to best."
     if not report.exhaustive:
         yield "There are more orders than were tried."
-    yield from report.notes
+    yield from map(sentence_text, report.notes)
 
 
 def _format_ref(ref: ObjectRef) -> str:

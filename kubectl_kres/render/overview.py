@@ -402,7 +402,7 @@ def _unseen_lines(failed_read: FailedRead, width: int) -> Iterator[Line]:
 def unseen_words(failed_read: FailedRead) -> str:
     """Return what could not be read, and the server's words."""
     namespace_text = f" of namespace {failed_read.namespace}" if failed_read.namespace else ""
-    return f"{failed_read.kind} objects{namespace_text}: {failed_read.message or failed_read.state}"
+    return f"{failed_read.kind} objects{namespace_text}: {sentence_text(failed_read.message) or failed_read.state}"
 
 
 #: What the nodes lack, in the scheduler's sentence.

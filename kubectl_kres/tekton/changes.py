@@ -8,8 +8,8 @@ from kubectl_kres.tekton.reports.next_runs import decides, defines, run_needs, w
 SYSTEM = ChangeSystem(
     "tekton",
     not_followed={
-        **dict.fromkeys(("TaskRun", "PipelineRun"), "what becomes of the pods of a {} is not simulated"),
-        "Pipeline": "what changes for the runs of a {} is not simulated",
+        **dict.fromkeys(("TaskRun", "PipelineRun"), "what becomes of the pods of a {kind} is not simulated"),
+        "Pipeline": "what changes for the runs of a {kind} is not simulated",
     },
     next_pods=NextPods("TaskRun", ("TaskRun", "Task", "StepAction"), defines, decides, run_needs, with_runs),
 )

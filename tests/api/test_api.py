@@ -17,6 +17,7 @@ import kubectl_kres.api as kres
 from kubectl_kres.api.question import to_plain_data
 from kubectl_kres.api.testing import assert_admitted
 from kubectl_kres.errors import Forbidden, InputError, NotFound, SnapshotError, UsageError
+from kubectl_kres.reports.changes.notes import StepRemark
 
 NGINX = Path(__file__).parents[2] / "docs" / "examples" / "nginx.yaml"
 POD: dict[str, Any] = {
@@ -132,11 +133,10 @@ def test_rollouts_are_a_change_of_their_own():
 def test_what_a_simulation_does_not_follow_is_named() -> None:
     metadata = {"name": "x", "namespace": "shop"}
     widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": metadata}
-    report = kres.simulate(widget, cluster=kres.demo()).report
-    assert not report.complete
-    assert [(item.kind, item.message) for item in report.unread] == [
-        ("Widget", "whether a Widget of example.com makes pods is not known")
-    ]
+    answer = kres.simulate(widget, cluster=kres.demo())
+    assert not answer.report.complete
+    assert [item.kind for item in answer.report.unread] == ["Widget"]
+    assert answer.missing == ("whether a Widget of example.com makes pods is not known",)
     old = {"apiVersion": "extensions/v1beta1", "kind": "Deployment", "metadata": metadata}
     assert [step.message for step in kres.simulate(old, cluster=kres.demo()).report.steps] == [
         'no matches for kind "Deployment" in version "extensions/v1beta1"'
@@ -150,7 +150,7 @@ def test_what_a_simulation_does_not_follow_is_named() -> None:
     }
     report = kres.simulate(volcano, cluster=kres.demo()).report
     assert "VolcanoJob/x-a" in [str(item.subject) for item in report.workloads]
-    assert "Volcano makes the pods of x once a queue takes it in, which is not known" in report.notes
+    assert StepRemark("queued", "VolcanoJob", "x") in report.notes
 
 
 def unlabelled(found: Any) -> Any:

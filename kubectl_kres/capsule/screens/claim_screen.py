@@ -24,6 +24,7 @@ from kubectl_kres.capsule.text.pool_queue import queue_lines
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.render.text.remarks import last_edit_texts
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import FailedRead
 from kubectl_kres.reports.pod.manifest_source import missing_error
 from kubectl_kres.store.store import ReadRequest
@@ -142,7 +143,8 @@ class ClaimPane(OutlinePane):
     def _unseen_row(self, failed_read: FailedRead) -> OutlineItem:
         read = ReadRequest(failed_read.kind, failed_read.namespace, failed_read.name, required=failed_read.required)
         tone: Tone = "bad" if failed_read.required else "quiet"
-        return OutlineItem((), failed_read.kind, note=failed_read.message or failed_read.state, mark="?", tone=tone,
+        note = sentence_text(failed_read.message) or failed_read.state
+        return OutlineItem((), failed_read.kind, note=note, mark="?", tone=tone,
                     about=lambda width: gap_lines(self.session, (read,), width))  # fmt: skip
 
     def text(self, width: int) -> Iterable[Line]:

@@ -35,6 +35,7 @@ from kubectl_kres.cli.source.open_source import open_source
 from kubectl_kres.documents import yaml_text
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.record import Wording
 from kubectl_kres.render import change_report as render
 from kubectl_kres.render.verdict import brief
 from kubectl_kres.reports.changes.compare import ChangeWithPods, Rollouts, compare_sides, report_of
@@ -111,7 +112,11 @@ def _change(options: Options, items: Items, run_summary: RunSummary) -> int:
             server, assumptions, store.origin.time or current_time(), yaml_text.value, not options.no_seen
         )
         wanted = with_kinds(wanted, source)
-        texts = (*remarks(wanted), *system_remarks(wanted, store, default), *ignored_enforcement(store, spaces))
+        texts: tuple[Wording, ...] = (
+            *remarks(wanted),
+            *system_remarks(wanted, store, default),
+            *ignored_enforcement(store, spaces),
+        )
         wanted, left = split_followed_steps(wanted, store, default, source.serves_kind)
         steps = list(assign_namespaces(wanted, store, spaces, default, everywhere=options.all_namespaces))
         looked = (
@@ -259,7 +264,7 @@ def _add_notes(
     change_report: ChangeReport,
     store: Store,
     spaces: Sequence[str],
-    assumptions: Sequence[str],
+    assumptions: Sequence[Wording],
     left: Sequence[FailedRead] = (),
 ) -> ChangeReport:
     """Add notes to the report. ``left``: objects of the change that are not simulated."""

@@ -85,7 +85,7 @@ def _fit_lines(fit: Fit, width: int) -> Iterator[Line]:
         yield from tone_lines(
             "bad",
             wrap_text(
-                f"{failed_read.kind}: {failed_read.message or failed_read.state}",
+                f"{failed_read.kind}: {sentence_text(failed_read.message) or failed_read.state}",
                 width,
                 first=pad_text("unread", 16),
                 rest=" " * 16,

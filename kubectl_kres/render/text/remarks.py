@@ -37,7 +37,7 @@ def unseen_text(failed_read: FailedRead) -> str:
     """Return what could not be read and where, in the server's words if it said why."""
     namespace_text = f" in {failed_read.namespace}" if failed_read.namespace else ""
     name = f" {failed_read.name}" if failed_read.name else ""
-    return f"{failed_read.kind}{name}{namespace_text}: {failed_read.message or failed_read.state}"
+    return f"{failed_read.kind}{name}{namespace_text}: {sentence_text(failed_read.message) or failed_read.state}"
 
 
 def last_edit_texts(edits: Mapping[str, LastEdit], now: str = "", maximum: int = 99) -> Iterator[str]:

@@ -23,6 +23,7 @@ from kubectl_kres.render.text.system import systems
 _WORDED_IN = {
     "kubectl_kres.record": __name__,
     "kubectl_kres.provenance.journal": "kubectl_kres.render.text.assumed",
+    "kubectl_kres.reports.changes.notes": "kubectl_kres.render.change_notes",
     "kubectl_kres.reports.common.explanation": "kubectl_kres.render.verdict.note",
     "kubectl_kres.reports.common.replicas": "kubectl_kres.render.verdict.note",
     "kubectl_kres.reports.explain.advice": "kubectl_kres.render.verdict.note",

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from kubectl_kres.errors import on_one_line
 from kubectl_kres.model.kinds import BY_KIND, named_kind
 from kubectl_kres.render.text.remarks import unseen_text
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import FailedRead
 from kubectl_kres.reports.common.unread import UnreadKind
 
@@ -39,7 +40,7 @@ def unread_lines(kinds: Iterable[UnreadKind]) -> Iterator[str]:
     """Yield one line for all that there is no permission for, and one for each error; what answers need comes first."""
     reasons: dict[str, list[str]] = {}
     for item in sorted(kinds, key=lambda item: not item.required):
-        reason = "no permission" if item.state == "denied" else on_one_line(item.message) or "not read"
+        reason = "no permission" if item.state == "denied" else on_one_line(sentence_text(item.message)) or "not read"
         reasons.setdefault(reason, []).append(_plural(item.kind))
     for reason, names in reasons.items():
         yield f"unread  {', '.join(dict.fromkeys(names))} ({reason})"

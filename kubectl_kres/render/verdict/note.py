@@ -15,6 +15,7 @@ from kubectl_kres.reports.common.explanation import (
     Note,
     Refuser,
     SuspectFigure,
+    UnknownNumber,
 )
 from kubectl_kres.reports.common.replicas import IdleReason
 from kubectl_kres.reports.explain.advice import InTwoSteps, NodeAdvice, UseLessMemory
@@ -199,5 +200,6 @@ WORDS: Mapping[type, Callable[[Any], str]] = {
     InTwoSteps: lambda _: _IN_TWO_STEPS,
     NodeAdvice: _node_change,
     Note: note_text,
+    UnknownNumber: lambda unknown: f"how many pods a {unknown.kind} of {unknown.version} makes is not known",
     UseLessMemory: lambda fix: f"raise the memory limit of container {fix.container}, or make the program use less",
 }

@@ -9,7 +9,9 @@ from msgspec.structs import replace
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.quantity import Quantity, parse
+from kubectl_kres.record import Wording
 from kubectl_kres.reports.changes.created_pods import PodsOfChange, SideOfSpace, merged_pods, pods_of_space
+from kubectl_kres.reports.changes.notes import RandomChoice, UnreadRollout
 from kubectl_kres.reports.changes.report import (
     ChangeReport,
     Count,
@@ -97,16 +99,12 @@ def report_of(course: ClusterChange, rollouts: Rollouts = _ONE) -> ChangeWithPod
     return _with_steps(change, course.sent_steps, notes, computed=not course.gaps)
 
 
-def _random_notes(choices: Mapping[str, int]) -> list[str]:
-    return [
-        f"{title} chooses among equals at random: this is one of {ways} outcomes"
-        for title, ways in choices.items()
-        if ways > 1
-    ]
+def _random_notes(choices: Mapping[str, int]) -> list[RandomChoice]:
+    return [RandomChoice(title, ways) for title, ways in choices.items() if ways > 1]
 
 
 def _with_steps(
-    change: ChangeWithPods, sent: Iterable[SentStep], notes: Iterable[str], *, computed: bool
+    change: ChangeWithPods, sent: Iterable[SentStep], notes: Iterable[Wording], *, computed: bool
 ) -> ChangeWithPods:
     """Return the change with what became of its steps. It is worse where pods are lost by one of a system's own."""
     steps = _with_messages(map(_step, sent), change.report.workloads)
@@ -145,7 +143,7 @@ def _build_change_report(
     workloads: list[WorkloadChange] = []
     pods: list[PodsOfChange] = []
     quotas: list[QuotaChange] = []
-    notes: list[str] = []
+    notes: list[Wording] = []
     final_states, exhaustive = 1, True
     for space, before, after in sides:
         same = space in after.spaces and before.spaces.get(space) == after.spaces[space]
@@ -312,7 +310,7 @@ def _circumstances(
 
 def _unseen_rollouts(
     space: str, workloads: Mapping[Key, _Workload], rolled: Iterable[Key], texts: Container[ObjectRef]
-) -> Iterator[str]:
+) -> Iterator[UnreadRollout]:
     """Yield what is said of workloads of files that look unchanged: what is not read of a template, as its environment,
     may roll them out.
     """
@@ -320,8 +318,7 @@ def _unseen_rollouts(
         ref = ObjectRef(*key, space)
         rollout = _rollout(ref, workloads[key]) if key in workloads and ref not in texts else None
         if rollout is not None:
-            progress_text = f"stalls at {rollout.updated} of {rollout.wanted} updated"
-            yield f"if the file changes what is not read of {ref} in {space}, such as env, its rollout {progress_text}"
+            yield UnreadRollout(str(ref), space, rollout.updated, rollout.wanted)
 
 
 def _workloads(space: str, old: Mapping[Key, _Workload], new: Mapping[Key, _Workload]) -> Iterator[WorkloadChange]:

@@ -19,6 +19,8 @@ from kubectl_kres.model.objects import ObjectRef, OwnerReference, Raw, mapping
 from kubectl_kres.model.pod_places import is_followed, is_of_others, is_suspended, makes_none, may_make_pods, parts_of
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.model.workload_kinds import MADE_BY, POD_MAKERS
+from kubectl_kres.record import Filled, Wording
+from kubectl_kres.reports.changes.notes import NotSimulated, StepRemark, UnknownStep
 from kubectl_kres.reports.changes.system import next_pod_makers, system_needs, systems
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import FailedRead
@@ -94,11 +96,15 @@ def application_order() -> tuple[str, ...]:
 
 
 @cache
-def _not_followed() -> Mapping[str, str]:
+def _not_followed() -> Mapping[str, Wording]:
     """Return by kind what is said of objects that decide about pods, or make some, in a way that is not computed."""
     return {
-        **dict.fromkeys(WEBHOOKS, "what webhooks of a {} say is not known"),
-        **{kind: text for system in systems() for kind, text in system.not_followed.items()},
+        **{kind: UnknownStep("webhooks", kind) for kind in WEBHOOKS},
+        **{
+            kind: Filled(template, {"kind": kind})
+            for system in systems()
+            for kind, template in system.not_followed.items()
+        },
     }
 
 
@@ -139,10 +145,10 @@ def split_followed_steps(
             continue
         if parameters.is_parameter_step(item.step):
             space = (space or default) if item.kind is None or item.kind.namespaced else ""
-            text = _unknown_of_parameter(item, parameters, store, space)
+            text: Wording | None = _unknown_of_parameter(item, parameters, store, space)
             is_carried = not text
         elif kind in of_policies and (isinstance(item.step, Apply) or item.kind is not None):
-            text = "policies that take parameters from it are judged by what it was before"
+            text = UnknownStep("before", kind)
         elif not isinstance(item.step, Apply):
             text = _unknown_of_named_object(item, store)
             is_carried = not text
@@ -192,25 +198,25 @@ def _no_namespace(item: GivenStep, store: Store, default: str, new: Container[st
     return refusal.message if refusal is not None else ""
 
 
-def _unknown_of_parameter(item: GivenStep, parameters: Parameters, store: Store, space: str) -> str:
-    """Return why it is not known what a step about a parameter leaves; empty where it is."""
+def _unknown_of_parameter(item: GivenStep, parameters: Parameters, store: Store, space: str) -> UnknownStep | None:
+    """Return why it is not known what a step about a parameter leaves; None where it is."""
     kind, name = key_of_step(item.step)
     if item.kind is None:
-        return f"whether a {kind} stands in a namespace is not known"
+        return UnknownStep("scope", kind)
     if isinstance(item.step, Apply):
-        return ""
+        return None
     read = parameter_need(parameters.versions[kind], kind, space, {"name": name})
     present = any(stored.metadata.name == name for stored in store.all(read.kind, space))
-    return "" if present or store.covered(read).is_known else "policies take parameters from it, and it is not read"
+    return None if present or store.covered(read).is_known else UnknownStep("parameter", kind)
 
 
-def _unknown_of_named_object(item: GivenStep, store: Store) -> str:
+def _unknown_of_named_object(item: GivenStep, store: Store) -> Wording:
     """Return why it is not known what a step does that names an object; empty where it is, or where there is none."""
     kind, name = key_of_step(item.step)
     is_known = kind in application_order() or any(maker.defines(kind, name) for maker in next_pod_makers())
     removed = isinstance(item.step, Delete) and kind in _not_followed()
     if not is_known or removed or (kind == "Pod" and not isinstance(item.step, Delete)):
-        return _not_followed().get(kind, "what a change of a {} leads to is not simulated").format(kind)
+        return _not_followed().get(kind, UnknownStep("change", kind))
     for pod in store.all("Pod", item.namespace or None) if (kind, Delete) == ("Pod", type(item.step)) else ():
         owner = controller_of(pod)
         if pod.metadata.name != name or owner is None:
@@ -218,21 +224,21 @@ def _unknown_of_named_object(item: GivenStep, store: Store) -> str:
         made = store.get(owner.kind, owner.name, pod.metadata.namespace) if owner.kind in CONTROLLED else None
         above = controller_of(made) if made is not None else None
         if made is None or (above is not None and above.kind != "Deployment"):
-            return f"what {owner.kind} {owner.name} does without it is not followed"
+            return UnknownStep("without", owner.kind, owner.name)
     return ""
 
 
-def _unknown_of_made_object(item: GivenStep, store: Store, default: str) -> str:
+def _unknown_of_made_object(item: GivenStep, store: Store, default: str) -> UnknownStep | None:
     """Return what is not known of an object in a file that is there already, where a controller made it or it is a pod.
 
-    Empty of all else.
+    None of all else.
     """
     kind, name = key_of_step(item.step)
     stored = store.get(kind, name, item.namespace or default) if kind in BY_KIND else None
     owner = controller_of(stored) if stored is not None and kind in MADE else None
     if owner is not None:
-        return f"this {kind} is made by {owner.kind} {owner.name}, and what differs from it is not simulated"
-    return "this Pod is there already, and what differs from it is not simulated" if stored and kind == "Pod" else ""
+        return UnknownStep("maker", owner.kind, owner.name, kind)
+    return UnknownStep("pod", kind) if stored and kind == "Pod" else None
 
 
 def controller_of(item: Any) -> OwnerReference | None:
@@ -241,7 +247,7 @@ def controller_of(item: Any) -> OwnerReference | None:
     return next((owner for owner in owners if owner.controller), None)
 
 
-def _unknown_of_its_pods(item: GivenStep, store: Store) -> str:
+def _unknown_of_its_pods(item: GivenStep, store: Store) -> Wording:
     """Return what of the pods of an object is not known; empty where all is, or where it makes none."""
     step = item.step
     kind, _ = key_of_step(step)
@@ -249,19 +255,19 @@ def _unknown_of_its_pods(item: GivenStep, store: Store) -> str:
         return ""
     group = str(step.object.get("apiVersion") or "").rpartition("/")[0]
     if _is_running(item, store):
-        return f"this {kind} runs already, and what it was made of is not read"
+        return UnknownStep("running", kind)
     if is_followed(step.object) or makes_none(step.object):
         return ""
     if parts_of(step.object):
         most = mapping(step.object, "spec").get("parallelism")
-        bound = f" (at most {most})" if isinstance(most, int) and group == "argoproj.io" else ""
-        return f"how many pods of a {kind} run at once{bound} is not known: each template is judged alone"
+        bound = most if isinstance(most, int) and group == "argoproj.io" else None
+        return UnknownStep("at-once", kind, most=bound)
     if item.kind is not None and kind in _not_followed():
-        return _not_followed()[kind].format(kind)
+        return _not_followed()[kind]
     if parts_of(step.object) is not None:
-        return f"what becomes of the pods of a {kind} is not simulated"
+        return UnknownStep("pods", kind)
     if item.kind is None and may_make_pods(group, kind):
-        return f"whether a {kind} of {group} makes pods is not known"
+        return UnknownStep("makes-pods", kind, group=group)
     return ""
 
 
@@ -275,31 +281,30 @@ def _is_running(item: GivenStep, store: Store) -> bool:
     return any((owner.kind, owner.name) == key for stored in made for owner in stored.metadata.owner_references or ())
 
 
-def remarks(steps: Sequence[GivenStep]) -> Iterator[str]:
+def remarks(steps: Sequence[GivenStep]) -> Iterator[StepRemark]:
     """Yield what is said of objects whose controllers make more than pods, or make their pods later."""
     objects = [item.step.object for item in steps if isinstance(item.step, Apply)]
     for kind in dict.fromkeys(str(raw.get("kind")) for raw in objects if is_followed(raw)):
-        yield f"of what the controller of a {kind} makes pods alone are counted"
+        yield StepRemark("pods-alone", kind)
     for raw in objects:
         kind, name = str(raw.get("kind")), str(mapping(raw, "metadata").get("name", ""))
         if is_helm_test(raw):
-            yield f"{kind} {name} is left out: Helm makes it for helm test alone"
+            yield StepRemark("helm-test", kind, name)
         elif is_suspended(raw):
-            yield f"{kind} {name} is suspended: it makes no pods before it is resumed"
+            yield StepRemark("suspended", kind, name)
         elif kind == "VolcanoJob" and parts_of(raw):
             least = mapping(raw, "spec").get("minAvailable")
-            gang = f", and runs none of them unless {least} come" if isinstance(least, int) else ""
-            yield f"Volcano makes the pods of {name} once a queue takes it in, which is not known{gang}"
+            yield StepRemark("queued", kind, name, least if isinstance(least, int) else None)
 
 
-def ignored_enforcement(store: Store, spaces: Iterable[str]) -> Iterator[str]:
+def ignored_enforcement(store: Store, spaces: Iterable[str]) -> Iterator[NotSimulated]:
     """Yield what a system enforces on the pods of a namespace and no step here takes into account."""
     for space in spaces:
         namespace_policies = policies(store, space).policies
         names = [str(quota.source.ref) for quota in namespace_policies.quotas if quota.words is not None]
         names += [webhook.title for webhook in namespace_policies.webhooks if not webhook.simulated]
         if names:
-            yield f"namespace {space}: {', '.join(names)} not simulated: explain says what they do to its pods"
+            yield NotSimulated(space, tuple(names))
 
 
 #: Without these it is not known who is hurt.

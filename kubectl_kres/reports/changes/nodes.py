@@ -13,6 +13,7 @@ from kubectl_kres.model.objects import ObjectRef, Raw, to_wire
 from kubectl_kres.model.scheduling import SchedulingPod
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.reports.changes.created_pods import CreatedPods, PodsOfChange
+from kubectl_kres.reports.changes.notes import NodesUnknown
 from kubectl_kres.reports.changes.report import ChangeReport, Effect, NodesForChange
 from kubectl_kres.reports.common.explanation import FailedRead, Subject, find_unread
 from kubectl_kres.reports.pod.scheduling_needs import BOUND_PODS, NODES, NewPod, spec_needs, template_of
@@ -28,8 +29,6 @@ from kubectl_kres.store.store import ReadRequest, Store
 _BY_NAME = 5
 #: What nodes are labelled with by those who add them. Source: karpenter pkg/apis/v1/labels.go NodePoolLabelKey.
 _MADE_BY = {"karpenter.sh/nodepool": "Karpenter", "karpenter.sh/provisioner-name": "Karpenter"}
-_NOT_HELD = "nodes as the scheduler sees them were not read, or are not in the snapshot"
-_UNKNOWN = "whether new pods find a node is not known: "
 
 
 def change_node_needs(store: Store, pods: PodsOfChange, steps: Sequence[PlacedStep]) -> tuple[ReadRequest, ...]:
@@ -73,33 +72,30 @@ def with_nodes(
         return report
     reason, failed_reads = _node_read_problem(store)
     if reason:
-        return replace(report, notes=(*report.notes, f"{_UNKNOWN}{reason}"), unread=(*report.unread, *failed_reads))
+        return replace(report, notes=(*report.notes, reason), unread=(*report.unread, *failed_reads))
     placing = _Placing(store, minor)
     for gone in pods.removed:
         placing.release_pods(gone.ref, gone.selector)
     news = [(created, _new_pod(store, created, steps)) for created in pending]
     placements = [placing.place_pods(created, new) for created, new in news if new is not None]
-    notes = [
-        f"{_UNKNOWN}the template of {nodes_for_change.ref.full_name} was not read"
-        for nodes_for_change, new in news
-        if new is None
-    ]
+    notes = [NodesUnknown("template", nodes_for_change.ref.full_name) for nodes_for_change, new in news if new is None]
     if placing.unread:
         kinds = ", ".join(dict.fromkeys(placing.unread))
-        notes.append(f"whether new pods find a node is known as far as seen: not read: {kinds}")
+        notes.append(NodesUnknown("partly", kinds))
     return replace(
         report, nodes=tuple(placements), notes=(*report.notes, *notes), outcome=_outcome(report.outcome, placements)
     )
 
 
-def _node_read_problem(store: Store) -> tuple[str, tuple[FailedRead, ...]]:
-    """Return why nodes cannot be looked at, with what could not be read; empty: they can."""
+def _node_read_problem(store: Store) -> tuple[NodesUnknown | None, tuple[FailedRead, ...]]:
+    """Return why nodes cannot be looked at, with what could not be read; None: they can."""
     coverage = store.covered(NODES)
     if not coverage.is_known:
         # Of a snapshot the message is about the kind by which the scheduler's view is kept.
-        reason = (coverage.message if coverage.state != "unread" else "") or _NOT_HELD
+        said = coverage.message if coverage.state != "unread" else ""
+        reason = NodesUnknown("said", said) if said else NodesUnknown("unread")
         return reason, tuple(find_unread(store, (NODES,)))
-    return ("" if next(store.all(scheduling.NODES), None) is not None else "there is no node in the cluster"), ()
+    return (None if next(store.all(scheduling.NODES), None) is not None else NodesUnknown("no-node")), ()
 
 
 def _outcome(outcome: Any, placements: Iterable[NodesForChange]) -> Any:

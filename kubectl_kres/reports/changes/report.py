@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, Self
 import msgspec
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.record import HOLDER, Record
+from kubectl_kres.record import HOLDER, Record, Wording
 from kubectl_kres.reports.common.explanation import Autoscaled, FailedRead
 from kubectl_kres.reports.common.nodes import NodeReport
 from kubectl_kres.reports.common.system_parts import Parts, SystemPart
@@ -192,7 +192,7 @@ class ChangeReport(Record, frozen=True):
     ends: int = 1
     exhaustive: bool = True
     computed: bool = True
-    notes: tuple[str, ...] = ()
+    notes: tuple[Wording, ...] = ()
     unread: tuple[FailedRead, ...] = ()
     complete: bool = True
 

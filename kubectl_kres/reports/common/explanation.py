@@ -376,10 +376,17 @@ class FailedRead(Record, frozen=True):
     state: str
     namespace: str = ""
     name: str = ""
-    message: str = ""
+    message: Wording = ""
     required: bool = True
     reason: str = ""
     hint: str = ""
+
+
+class UnknownNumber(Sentence, frozen=True):
+    """An object of a kind of which it is not known how many pods it makes."""
+
+    kind: str
+    version: str
 
 
 def not_computed(text: str) -> FailedRead:

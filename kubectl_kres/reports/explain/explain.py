@@ -37,6 +37,7 @@ from kubectl_kres.reports.common.explanation import (
     QuotaCost,
     RunState,
     Subject,
+    UnknownNumber,
     Verdict,
     find_unread,
 )
@@ -741,8 +742,7 @@ def _number_unknown(subject: Subject) -> Iterator[FailedRead]:
     from kubectl_kres.model.pod_places import has_places
 
     if not has_places(kind.group, kind.kind):
-        text = f"how many pods a {kind.kind} of {kind.api_version} makes is not known"
-        yield FailedRead(ref.kind, "failed", ref.namespace, ref.name, text)
+        yield FailedRead(ref.kind, "failed", ref.namespace, ref.name, UnknownNumber(kind.kind, kind.api_version))
 
 
 def _is_reported(failed_read: FailedRead) -> bool:

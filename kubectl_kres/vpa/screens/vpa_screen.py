@@ -11,6 +11,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload_kinds import POD_MAKERS
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import FailedRead, Subject
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
@@ -190,7 +191,8 @@ class VpaPane(OutlinePane):
     def _unseen_row(self, failed_read: FailedRead) -> OutlineItem:
         read = ReadRequest(failed_read.kind, failed_read.namespace, failed_read.name, required=failed_read.required)
         tone: Tone = "bad" if failed_read.required else "quiet"
-        return OutlineItem((), failed_read.kind, note=failed_read.message or failed_read.state, mark="?", tone=tone,
+        note = sentence_text(failed_read.message) or failed_read.state
+        return OutlineItem((), failed_read.kind, note=note, mark="?", tone=tone,
                     about=lambda width: gap_lines(self.session, (read,), width))  # fmt: skip
 
     def text(self, width: int) -> Iterable[Line]:

@@ -54,7 +54,7 @@ def lines(effects: VpaEffects, width: int) -> Iterator[Line]:
         yield from _wrap_text(tone, words, width)
     for failed_read in effects.unread:
         if failed_read.required:
-            yield [("warn", f"not read: {failed_read.kind}: {failed_read.message or failed_read.state}")]
+            yield [("warn", f"not read: {failed_read.kind}: {sentence_text(failed_read.message) or failed_read.state}")]
 
 
 def _wrap_text(tone: Tone, text: str, width: int) -> Iterator[Line]:
