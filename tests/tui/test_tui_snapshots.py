@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
-from tui.driving import LARGE, ML, SMALL, demo, press, settled, typed
+from reports.stored import made, store_of
+from tui.driving import LARGE, ML, SMALL, app_on, demo, press, settled, typed
+from tui.still import session_on
+
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.objects import BOUND_PODS
+from kubectl_kres.model.scheduling import NODES
+from kubectl_kres.reports.scheduling.node_room import node_room_needs
+from kubectl_kres.store.store import READ, Store
+from kubectl_kres.tui.app import Kres
 
 CART = "pod cart-dd98c7b99-4z4sn"
 CASES = {
@@ -37,6 +47,7 @@ POOLED = {
     "taskrun-waiting": ("taskrun integration-12", ["down"]),
     "pipelinerun": ("pipelinerun release-41", ["down"]),
     "timeline": ("timeline", []),
+    "waiting": ("waiting", ["down"]),
 }
 SIZES = {"80x24": SMALL, "140x40": LARGE}
 STATES = {
@@ -76,3 +87,32 @@ def test_state(snap_compare: Any, name: str):
     words, keys = STATES[name]
     size = (50, 12) if name == "too-small" else SMALL
     assert snap_compare(demo(words), run_before=before(keys), terminal_size=size)
+
+
+def add(store: Store, raw: dict[str, Any]) -> None:
+    """Add an object as it comes from a server."""
+    store.add(raw["kind"], msgspec.json.decode(msgspec.json.encode(raw), type=BY_KIND[raw["kind"]].struct))
+
+
+def nodes() -> Kres:
+    """Three nodes: one with more on it than it has, one with room, one that does not answer and is tainted."""
+    room = {"cpu": "4", "memory": "16Gi", "pods": "110"}
+    ready, silent = ([{"type": "Ready", "status": status}] for status in ("True", "Unknown"))
+    taints = [{"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}]
+    asked = {"web": ("node-1", "1500m", "9Gi"), "db": ("node-1", "3", "8Gi"), "web-b": ("node-2", "500m", "1Gi")}
+    store = store_of()
+    for number, conditions in enumerate((ready, ready, silent), 1):
+        spec, status = {"taints": taints if number == 3 else []}, {"allocatable": room, "conditions": conditions}
+        add(store, made(NODES, f"node-{number}", namespace="", spec=spec, status=status))
+    for name, (node, cpu, memory) in asked.items():
+        container = {"name": "app", "resources": {"requests": {"cpu": cpu, "memory": memory}}}
+        spec, namespace = {"nodeName": node, "containers": [container]}, "shop" if name.startswith("web") else "data"
+        add(store, made(BOUND_PODS, name, namespace=namespace, spec=spec, status={"phase": "Running"}))
+    for read in node_room_needs():
+        store.cover(read, READ)
+    return app_on(session_on(store), "nodes")
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_nodes(snap_compare: Any, size: str):
+    assert snap_compare(nodes(), run_before=before(["down"]), terminal_size=SIZES[size])
