@@ -28,6 +28,7 @@ KINDS = {
     "namespaces": Kind("Namespace", namespaced=False, short=("ns",)),
     "limitranges": Kind("LimitRange", short=("limits",)),
     "resourcequotas": Kind("ResourceQuota", short=("quota",)),
+    "replicationcontrollers": Kind("ReplicationController", short=("rc",)),
     "events": Kind("Event", short=("ev",)),
     "configmaps": Kind("ConfigMap", short=("cm",)),
     "serviceaccounts": Kind("ServiceAccount", short=("sa",)),

@@ -19,7 +19,7 @@ from measure import WrongError
 HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kubectl-kres"
 #: Counts up when cluster.py makes other objects from the same arguments.
-FORM = 5
+FORM = 6
 OTHER_FORM = re.compile(r"(v\d+-)?\d+(-\d+)+")
 SEED, NODES, NAMESPACES, POOLS = 1, 500, 200, 10
 READY_SECONDS = 30.0

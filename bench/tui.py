@@ -208,7 +208,8 @@ def soak(command: Sequence[str], environment: Mapping[str, str], options: argpar
     cpu = (terminal.cpu() - before) / passed
     terminal.close()
     if not alive:
-        raise WrongError("the program ended by itself")
+        said = CONTROLS.sub(b"", terminal.text).decode(errors="replace").strip()
+        raise WrongError(f"the program ended by itself; it said {said[-800:]!r}")
     head = [f"{words}, {options.pods:,} pods, {options.rate:,} events/s of {options.kind}", "value"]
     rows = [
         ["first paint, s", f"{first:.2f}"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from kubectl_kres.model import scheduling
@@ -85,12 +85,14 @@ def node_room_needs() -> tuple[ReadRequest, ...]:
     return NODES_READ, PODS_READ
 
 
-def node_rooms(store: Store) -> Iterator[RoomOnNode | None]:
-    """Yield all nodes that were read; before them None now and then, while the pods on them are counted."""
+def node_rooms(store: Store) -> Iterator[tuple[RoomOnNode, Sequence[BoundPod]] | None]:
+    """Yield all nodes that were read, each with its pods; before them None now and then, while these are counted."""
     pods, promised, sums = Counter[str](), Counter[str](), dict[str, dict[str, int]]()
+    on_nodes: dict[str, list[BoundPod]] = {}
     for index, (node, pod) in enumerate(_pods_with_node(store)):
         if index % _PAGE == 0:
             yield None
+        on_nodes.setdefault(node, []).append(pod)
         if pod.nominated:
             promised[node] += 1
             continue
@@ -105,14 +107,15 @@ def node_rooms(store: Store) -> Iterator[RoomOnNode | None]:
         resources = tuple(_resources(read_amounts(item.status.allocatable), requested if is_known else None))
         count = pods[name] if is_known else None
         taints = tuple(_taints(item))
-        yield RoomOnNode(ObjectRef("Node", name), _state(item, resources), resources, count, promised[name], taints)
+        state = _state(item, resources)
+        room = RoomOnNode(ObjectRef("Node", name), state, resources, count, promised[name], taints)
+        yield room, on_nodes.get(name, ())
 
 
-def node_holders(store: Store, name: str) -> list[NodeHolder]:
-    """Return the pods of a node that was read, those with the largest share first."""
-    node = store.get(scheduling.NODES, name)
-    allocatable = read_amounts(node.status.allocatable) if node is not None else {}
-    holders = [_holder(pod, allocatable) for place, pod in _pods_with_node(store) if place == name]
+def node_holders(room: RoomOnNode, pods: Iterable[BoundPod]) -> list[NodeHolder]:
+    """Return who holds a node, of the pods that were on it: those with the largest share first."""
+    allocatable = read_amounts({each.resource: each.allocatable for each in room.resources})
+    holders = [_holder(pod, allocatable) for pod in pods]
     return sorted(holders, key=lambda holder: (holder.promised, -holder.percent, holder.pod.key))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -12,6 +12,7 @@ from kubectl_kres.render.node_room import NODE_STATES, node_room_lines
 from kubectl_kres.render.overview import SIGNS
 from kubectl_kres.render.text.line import Line, Tone, fine_bar
 from kubectl_kres.reports.scheduling.node_room import RoomOnNode, node_holders, node_room_needs, node_rooms
+from kubectl_kres.scheduling.node_info import BoundPod
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
@@ -22,9 +23,10 @@ _RANKS = {state: rank for rank, state in enumerate(NODE_STATES)}
 
 
 class NodeRow(Struct, frozen=True):
-    """A node, and how its bars are drawn."""
+    """A node, the pods on it, and how its bars are drawn."""
 
     room: RoomOnNode
+    pods: Sequence[BoundPod]
     ascii_only: bool
 
     def percent(self, resource: str) -> int | None:
@@ -34,9 +36,13 @@ class NodeRow(Struct, frozen=True):
 
 def _rows(session: Session, namespace: str) -> ListRows:
     del namespace
-    for room in node_rooms(session.store):
-        # None is a place to stop at, while pods are counted.
-        yield ((room.node.name,), NodeRow(room, session.setting.ascii_only)) if room is not None else ((), None)
+    for counted in node_rooms(session.store):
+        if counted is None:
+            # A place to stop at, while pods are counted.
+            yield (), None
+            continue
+        room, pods = counted
+        yield (room.node.name,), NodeRow(room, pods, session.setting.ascii_only)
 
 
 def row_sign(row: NodeRow) -> tuple[str, Tone]:
@@ -103,7 +109,9 @@ def _columns(namespace: str) -> tuple[Column, ...]:
 
 
 def _detail(session: Session, row: NodeRow, width: int) -> Iterator[Line]:
-    holders = node_holders(session.store, row.room.node.name)
+    del session
+    # Of the pods that were counted: to look for them among all takes long in a large cluster, at each row.
+    holders = node_holders(row.room, row.pods)
     yield from node_room_lines(row.room, holders, width, ascii_only=row.ascii_only)
 
 

@@ -41,6 +41,8 @@ _UNSEEN = 2_000
 #: From so many rows on, order and filter follow changes twice a second only.
 _MANY = 20_000
 _PATIENCE = 0.5
+#: Seconds between two times that all rows are made anew, at the least; and how many times as long as it took.
+_OFTEN, _REST = 0.2, 5
 #: Cells that the detail needs beside the table: the same whichever way the screen came to its width.
 _BESIDE = 72
 #: Lines that are left to the detail below a long table, and lines of the screen below which there is none.
@@ -77,6 +79,8 @@ class Browse(TablePane):
             self._costly = {column.id} if listing.ready is not None else set()
         #: All rows are to be made anew: at first they are.
         self._reorder, self._last_order = True, 0.0
+        #: Seconds that it took to make all rows, the last time.
+        self._took = 0.0
         #: When the order last went by what was computed.
         self._ordered = 0.0
         self._pending: Timer | None = None
@@ -170,15 +174,18 @@ class Browse(TablePane):
                 self._update(changes)
             else:
                 self._reorder = True
-        now = perf_counter()
-        patience = _PATIENCE if self.table.view.count > _MANY else 0.0
-        if self._reorder and self._making is None and now - self._last_order >= max(patience, 0.2):
+        if self._reorder and self._making is None and perf_counter() - self._last_order >= self._patience:
             self._remake()
         self._go_on(_SLICE)
         if self.table.anchored:
             # Rows that come first may arrive last, or come to be first once all of them have been looked at; then the
             # cursor stays on its row.
             self.table.anchored = self._finds_order or any(self.session.unread_requests(self.reads()))
+
+    @property
+    def _patience(self) -> float:
+        """Return the seconds for which rows stay as they are: the longer, the longer it takes to make them all anew."""
+        return max(_PATIENCE if self.table.view.count > _MANY else _OFTEN, _REST * self._took)
 
     def _row_by_row(self, changes: Changes) -> bool:
         """Return whether rows can follow these changes without being made anew, all of them."""
@@ -277,7 +284,7 @@ class Browse(TablePane):
 
     def _remake(self) -> None:
         """All rows anew, as many as there is time for; the rest later."""
-        self._reorder, self._made_rows = False, {}
+        self._reorder, self._made_rows, self._took = False, {}, 0.0
         self._making = self.listing.rows(self.session, self._namespace)
         self._go_on(_FIRST)
 
@@ -322,6 +329,7 @@ class Browse(TablePane):
         """Make rows until then. Older rows stay until all new ones are there."""
         assert self._making is not None
         fresh: dict[RowKey, Any] = {}
+        began = perf_counter()
         for key, row in self._making:
             if key:
                 fresh[key] = row
@@ -330,6 +338,7 @@ class Browse(TablePane):
         else:
             self._making = None
             self._last_order = perf_counter()
+        self._took += perf_counter() - began
         self._made_rows.update(fresh)
         if self._making is None:
             self.table.replace(self._made_rows)
