@@ -11,9 +11,10 @@ from msgspec.structs import replace
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload_kinds import POD_MAKERS
+from kubectl_kres.reports.common.explanation import RunState
 from kubectl_kres.reports.common.nodes import NodeReport
 from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.explain.all_states import PodStates, all_states, scheduled_jobs
+from kubectl_kres.reports.explain.all_states import PodStates, all_states
 from kubectl_kres.reports.overview import (
     MOST,
     AreaInput,
@@ -28,10 +29,11 @@ from kubectl_kres.reports.overview import (
     running_area,
     waiting_pod,
     without_problems,
+    workload_area,
     worst_first,
 )
 from kubectl_kres.reports.pod.scheduling_needs import MOST_LISTED, list_node_needs
-from kubectl_kres.reports.quota.denied import Denied, denied_needs, needs_of_systems
+from kubectl_kres.reports.quota.denied import Denied, denied_needs, needs_of_systems, subjects_of
 from kubectl_kres.reports.quota.quota_report import QuotaReport
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists.quotas import quota_row
@@ -72,6 +74,9 @@ class Areas:
         self._rested = self._took = 0.0
         #: How what makes pods fares, as of the last look, and the look that is under way.
         self._running = OverviewArea("running", "Pod", state="unread")
+        self._workloads: tuple[ObjectRef, ...] = ()
+        self._fares: tuple[tuple[ObjectRef, RunState], ...] = ()
+        self._refused: frozenset[ObjectRef] = frozenset()
         self._look: Iterator[None] | None = None
         self._fared: Stamp = ()
         self._fared_until = 0.0
@@ -149,9 +154,11 @@ class Areas:
         """Return the workloads whose pods are refused, as of the last look; ``state`` unread before the first one."""
         return self._refused_area
 
-    def running(self) -> OverviewArea:
-        """Return how what makes pods fares, as of the last look; ``state`` unread before the first one."""
-        return self._running
+    def workloads(self) -> OverviewArea:
+        """Return all workloads, each once: refused, or as its pods fare, as of the last looks; ``state`` unread before
+        the first one at the pods.
+        """
+        return workload_area(self._workloads, self._refused, self._fares) if not self._running.state else self._running
 
     @property
     def busy(self) -> bool:
@@ -220,6 +227,7 @@ class Areas:
     def _finish_search(self) -> bool:
         before = self._refused_area
         self._refused_area = refused_area(self._denied)
+        self._refused = frozenset(refusal.subject for refusal in self._denied if refusal is not None)
         self._denied = []
         self._rested = perf_counter() + _REST * self._took
         return before != self._refused_area
@@ -260,8 +268,8 @@ class Areas:
         for ref, state in all_states(session.store, session.namespace, states):
             fares.append((ref, state))
             yield
-        scheduled = sum(1 for _ in scheduled_jobs(session.store, session.namespace))
-        self._running = running_area(fares, scheduled)
+        self._running, self._fares = running_area(fares), tuple(fares)
+        self._workloads = tuple(subject.ref for subject in subjects_of(session.store, session.namespace))
         count = sum(1 for _ in islice(session.store.keys("Pod"), _FEW + 1))
         self._waiting_pods = {_pod_key(pod): pod for pod in states.pods_without_node()} if count <= _FEW else {}
 

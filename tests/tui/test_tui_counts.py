@@ -72,7 +72,7 @@ def test_each_area_counts_the_rows_of_its_list(denied):
 def test_of_workloads_that_may_not_be_read_none_is_no_number():
     """Pods may be listed, nothing that makes them: how many workloads run is not known."""
     counts = asyncio.run(counted(app_on(session((*POD_MAKERS, "TaskRun", "PipelineRun")))))
-    assert (counts["refused"], counts["running"]) == ("?", "?")
+    assert (counts["refused"], counts["workloads"]) == ("?", "?")
     assert int(counts["pods"]) > 0
 
 
@@ -87,7 +87,7 @@ def test_of_what_was_not_heard_there_is_no_number():
             return await until(pilot, "connecting for", "no answer so far")
 
     shown = asyncio.run(run())
-    assert " 0 " not in shown.partition("running")[2].replace("0 all", ""), shown
+    assert " 0 " not in shown.partition("workloads")[2].replace("0 all", ""), shown
     assert "none" not in shown, shown
 
 

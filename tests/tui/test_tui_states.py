@@ -46,7 +46,7 @@ def test_what_may_not_be_read_is_neither_none_nor_sound():
     store = store_of(unread=AREAS)
     for kind in AREAS:
         store.cover(ReadRequest(kind), FORBIDDEN)
-    areas = ("refused", "running", "quotas", "pods", "claims", "pools", "taskruns", "limitranges", "namespaces")
+    areas = ("refused", "workloads", "quotas", "pods", "claims", "pools", "taskruns", "limitranges", "namespaces")
     # Where room is short a strip tells of the areas.
     strip = drive(Kres(session_on(store)))
     assert all(f"{area} ?" in strip for area in areas)

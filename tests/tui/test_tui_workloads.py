@@ -42,12 +42,12 @@ def test_a_kind_of_a_namespace_and_by_a_part_of_its_name():
     assert "deploy/pricing" in shown and "deploy/checkout " not in shown.partition("\n─")[0]
 
 
-def test_the_area_running_leads_to_it():
+def test_the_area_of_workloads_leads_to_it():
     app = demo(file=ML)
     counted: list[str] = []
-    drive(app, then=lambda app: counted.extend(lines_of(app, " running ")), size=LARGE)
+    drive(app, then=lambda app: counted.extend(lines_of(app, " workloads  ")), size=LARGE)
     shown = drive(demo("running", file=ML), size=LARGE)
-    assert f"{counted[0].split()[counted[0].split().index('running') + 1]} workloads" in shown
+    assert f"{counted[0].split()[counted[0].split().index('workloads') + 1]} workloads" in shown
 
 
 def test_a_row_opens_the_page_of_the_object():
@@ -70,7 +70,8 @@ def test_a_cronjob_that_is_on_has_a_row_and_one_whose_next_pod_is_refused_its_fi
 def test_the_overview_counts_what_the_list_has():
     app = demo(file=bundled.demo_path())
     area: list[str] = []
-    drive(app, then=lambda app: area.extend(lines_of(app, " running ")), size=LARGE)
-    assert "2 scheduled" in area[0]
+    drive(app, then=lambda app: area.extend(lines_of(app, " workloads  ")), size=LARGE)
+    # As ``kubectl kres overview`` counts them: each once, a CronJob whose pods would be refused among the refused.
+    assert "10 refused" in area[0] and "1 scheduled" in area[0]
     listed = drive(demo("workloads", file=bundled.demo_path()), size=LARGE)
-    assert f"{area[0].split('running')[1].split()[0]} workloads" in listed
+    assert f"{area[0].split('workloads')[1].split()[0]} workloads" in listed

@@ -362,7 +362,7 @@ class OverviewPane(TablePane):
         yield self._areas.refused_workloads(), self._refused_notice()
         pods = self._pods()
         yield pods, self._area(pods)
-        yield areas.running(), self._running_notice()
+        yield areas.workloads(), self._workloads_notice()
         spaces = OverviewArea("namespaces", "Namespace", sum(1 for _ in self.session.store.all("Namespace")))
         for area in (*area_list, spaces):
             yield area, self._area(area)
@@ -405,20 +405,22 @@ class OverviewPane(TablePane):
         if reason and not area.count:
             return Notice(("?", "warn"), "refused", "?", reason, location)
         count = f"{area.count}{'+?' if reason else ''}"
-        return Notice(SIGNS[area.severity], "refused", count, describe_area(area), location, self._bar(area))
+        # Of how many, the area of all workloads says.
+        text = "why, and what unblocks them" if area.count else "none"
+        return Notice(SIGNS[area.severity], "refused", count, text, location)
 
-    def _running_notice(self) -> Notice:
-        """Return how many workloads run, wait or fail."""
-        area, location = self._areas.running(), Location("workloads", self.session.namespace)
+    def _workloads_notice(self) -> Notice:
+        """Return how many workloads are refused, run, wait or fail."""
+        area, location = self._areas.workloads(), Location("workloads", self.session.namespace)
         made_of = [ReadRequest("Pod", self.session.namespace)]
         made_of += [read for read in self.reads() if read.kind in POD_MAKERS and read.required]
         reason = next(filter(None, (unread_reason(self.session, read) for read in made_of)), "")
         if area.state or (reason and not area.count):
             text = reason or self._told_later("what runs, waits or fails")
             sign: tuple[str, Tone] = ("?", "warn") if reason else ("", "")
-            return Notice(sign, "running", "?" if reason else _NOT_HEARD, text, location)
+            return Notice(sign, "workloads", "?" if reason else _NOT_HEARD, text, location)
         count = f"{area.count}{'+?' if reason else ''}"
-        return Notice(SIGNS[area.severity], "running", count, describe_area(area), location, self._bar(area),
+        return Notice(SIGNS[area.severity], "workloads", count, describe_area(area), location, self._bar(area),
                       briefer=brief_areas(area))  # fmt: skip
 
     def _told_later(self, what: str) -> str:
