@@ -117,11 +117,13 @@ def _format_steps(steps: Sequence[tuple[str, str]]) -> list[str]:
 def _unknown(value: Mapping[str, Any], name: str, path: str) -> Iterator[str]:
     fields = table().types[name]
     for key, entry in value.items():
-        item_path = f"{path}.{key}" if path else str(key)
         inner = fields.get(key)
+        if inner == "":
+            continue  # most are
+        item_path = f"{path}.{key}" if path else str(key)
         if inner is None:
             yield item_path
-        elif inner:
+        else:
             for segment, item in _items_inside(entry, item_path) if inner.startswith("[]") else [(item_path, entry)]:
                 if isinstance(item, Mapping):
                     yield from _unknown(item, inner.removeprefix("[]"), segment)
@@ -174,9 +176,47 @@ def first_mistyped(raw: Mapping[str, Any], kind: str) -> TypeMismatch | None:
     in the table. A quantity that does not parse is reported before. Source: sigs.k8s.io/json decode.go, which goes on
     after such a fault and reports the first.
     """
-    if not _is_in_table(raw, kind):
+    if not _is_in_table(raw, kind) or _is_well_typed(raw, kind):
         return None
     return next(_object_mismatches(raw, kind, "", ""), None)
+
+
+def _is_well_typed(value: Mapping[str, Any], struct: str) -> bool:
+    """Return whether each field is plainly of its type, as almost all are; False: it has to be looked at closely."""
+    fields, leaves = table().types[struct], table().leaves.get(struct, {})
+    for key, item in value.items():
+        inner = fields.get(key)
+        if inner is None or item is None:
+            continue
+        if inner == "":
+            if key in leaves and not _is_plain_leaf(item, leaves[key]):
+                return False
+            if key in _SHARES and type(item) is not str:
+                return False
+        elif inner[0] != "[":
+            if type(item) is not dict or not _is_well_typed(item, inner):
+                return False
+        elif type(item) is not list or not all(
+            each is None or (type(each) is dict and _is_well_typed(each, inner[2:])) for each in item
+        ):
+            return False
+    return True
+
+
+#: Types of Go by the type of a value that any of them holds.
+_PLAIN_LEAVES = {str: "string", bool: "bool"}
+
+
+def _is_plain_leaf(value: Any, leaf: str) -> bool:
+    """Return whether a value is of the type at the end of a path, where that is told at once."""
+    kind, found = leaf.partition(":")[0], type(value)
+    if found is dict:
+        return kind == "map" or (kind == "map[string]string" and all(type(each) is str for each in value.values()))
+    if found is list:
+        return kind == "[]string" and all(type(each) is str for each in value)
+    if found is int:
+        return kind in _BITS and -(2**31) <= value < 2**31
+    return _PLAIN_LEAVES.get(found) == kind
 
 
 def json_type(value: Any) -> str:

@@ -167,7 +167,7 @@ class Store:
         #: Kinds that an answer asked of a snapshot or of files, which hold what others ask, too.
         self.asked: set[str] = set()
         #: The same needs by what they name: a list of thousands of objects asks for the coverage of each.
-        self._by_place: dict[tuple[str, str, str], dict[ReadRequest, None]] = {}
+        self._by_place: dict[str, dict[tuple[str, str], dict[ReadRequest, None]]] = {}
         self._revisions: dict[str, int] = {}
         #: Rises with each change of anything.
         self.changes = 0
@@ -295,13 +295,14 @@ class Store:
         self._objects.pop(kind, None)
         self.deferred.pop(kind, None)
         self._coverage = {read: coverage for read, coverage in self._coverage.items() if read.kind != kind}
-        self._by_place = {key: reads for key, reads in self._by_place.items() if key[0] != kind}
+        self._by_place.pop(kind, None)
 
     def leave(self, kind: str, namespace: str) -> None:
         """Drop the objects of a kind in one namespace, and what is known of them."""
         self._increase_revision(kind)
+        places = self._by_place.get(kind, {})
         for name in ("", *self._objects.get(kind, {}).pop(namespace, ())):
-            for read in self._by_place.pop((kind, namespace, name), ()):
+            for read in places.pop((namespace, name), ()):
                 del self._coverage[read]
 
     def empty(self, kind: str, namespace: str) -> None:
@@ -319,14 +320,14 @@ class Store:
             self._failures[read] = coverage
         elif self._failures:
             self._failures.pop(read, None)
-        self._by_place.setdefault((read.kind, read.namespace, read.name), {})[read] = None
+        self._by_place.setdefault(read.kind, {}).setdefault((read.namespace, read.name), {})[read] = None
 
     def uncover(self, read: ReadRequest) -> None:
         """Forget how reading ``read`` went."""
         self._increase_revision(read.kind)
         self._coverage.pop(read, None)
         self._failures.pop(read, None)
-        self._by_place.get((read.kind, read.namespace, read.name), {}).pop(read, None)
+        self._by_place.get(read.kind, {}).get((read.namespace, read.name), {}).pop(read, None)
 
     def covered(self, read: ReadRequest) -> Coverage:
         """Return how reading ``read`` went; a wider need that was read (all names, all namespaces) covers a narrower
@@ -345,9 +346,10 @@ class Store:
         return [wider[other] for other in self._coverage if other in wider][-1]
 
     def _find_wider_requests(self, read: ReadRequest) -> Iterator[ReadRequest]:
+        places = self._by_place.get(read.kind, {})
         for space in ("", read.namespace) if read.namespace else ("",):
             for name in ("", read.name) if read.name else ("",):
-                for other in self._by_place.get((read.kind, space, name), ()):
+                for other in places.get((space, name), ()):
                     if _is_covered_by(other, read):
                         yield other
 
@@ -368,7 +370,7 @@ class Store:
 
     def reads_of_kind(self, kind: str) -> Iterator[ReadRequest]:
         """The reads of a kind that were tried."""
-        return (read for (name, _, _), reads in self._by_place.items() if name == kind for read in reads)
+        return (read for reads in self._by_place.get(kind, {}).values() for read in reads)
 
     def coverages(self) -> dict[ReadRequest, Coverage]:
         return dict(self._coverage)
