@@ -200,12 +200,13 @@ def _run_controllers(runs: Sequence[_Run]) -> bool:
 
 class _Stand(NamedTuple):
     """Where controllers are: their workloads, what the quotas count and allow, and for each what it has yet to make
-    before pods: rows of ordinals that lack claims, with the prices of these, and what it makes once.
+    before pods: rows of ordinals that lack claims, with the prices of these, and what it makes once. ``used`` and
+    ``hard`` are in the order of the course's keys.
     """
 
     states: tuple[DeploymentState | StatefulSetState | ReplicaSetState, ...]
-    used: tuple[tuple[Key, int], ...]
-    hard: tuple[tuple[Key, int], ...]
+    used: tuple[int, ...]
+    hard: tuple[int, ...]
     rows: tuple[tuple[tuple[int, int], ...], ...]
     prices: tuple[tuple[Price | None, ...], ...]
     once: tuple[Price, ...]
@@ -228,6 +229,8 @@ class _Course:
         prices = (price for run in runs for price in run.prices())
         #: What moves can change the use of: of a namespace with many quotas that is little.
         self.keys = tuple(dict.fromkeys(key for price in prices for key in price))
+        self.bounded = tuple(key for key in self.keys if key in self.room.hard)
+        self._points: dict[int, tuple[_Stand, Point]] = {}
 
     def follow(self) -> None:
         """Make all moves."""
@@ -236,6 +239,7 @@ class _Course:
             if not self.move():
                 return
         stands = [self._stand()]
+        self._points.clear()
         while self.move():
             stands.append(self._stand())
             if len(stands) not in _LOOKS:
@@ -245,20 +249,21 @@ class _Course:
                 self._go_on_from(further)
             if further is not None or len(stands) == LEAST_MOVES:
                 stands = [self._stand()]
+                self._points.clear()
 
     def _stand(self) -> _Stand:
         return _Stand(
             tuple(run.state for run in self.runs),
-            tuple((key, self.room.used.get(key, 0)) for key in self.keys),
-            tuple((key, self.room.hard[key]) for key in self.keys if key in self.room.hard),
+            tuple([self.room.used.get(key, 0) for key in self.keys]),
+            tuple([self.room.hard[key] for key in self.bounded]),
             tuple(tuple((row.start, row.stop) for row, _ in run.claims) for run in self.runs),
             tuple(tuple(price for _, price in run.claims) for run in self.runs),
             tuple(run.once for run in self.runs),
         )
 
     def _go_on_from(self, stand: _Stand) -> None:
-        self.room.used.update(stand.used)
-        self.room.hard.update(stand.hard)
+        self.room.used.update(zip(self.keys, stand.used, strict=True))
+        self.room.hard.update(zip(self.bounded, stand.hard, strict=True))
         self.room.grown += 1
         for index, run in enumerate(self.runs):
             rows = (range(*ends) for ends in stand.rows[index])
@@ -277,11 +282,17 @@ class _Course:
 
     def _point(self, stand: _Stand) -> Point:
         """What ends a row of rounds is among the counts: the pods that are wanted still, and the room that is left."""
-        used, hard = dict(stand.used), dict(stand.hard)
+        # The same stands are looked at again with those that followed.
+        known = self._points.get(id(stand))
+        if known is not None and known[0] is stand:
+            return known[1]
+        used = dict(zip(self.keys, stand.used, strict=True))
         wanted = (count_wanted_pods(state) - pods_of(state) for state in stand.states)
-        left = (amount - used.get(key, 0) for key, amount in hard.items())
-        point = split(stand.counted)
-        return Point((*point.counts, *wanted, *left), (point.form, stand.prices, stand.once))
+        left = (amount - used[key] for key, amount in zip(self.bounded, stand.hard, strict=True))
+        counted = split(stand.counted)
+        point = Point((*counted.counts, *wanted, *left), (counted.form, stand.prices, stand.once))
+        self._points[id(stand)] = stand, point
+        return point
 
 
 def _without_alike(row: range, alike: range) -> range:
