@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from kubectl_kres.cli.args.flags import explain_command, same_source
 from kubectl_kres.cli.args.options import (
     ALLOW_PARTIAL,
@@ -177,9 +179,10 @@ class DeniedPage(Page):
     kind = "Denied"
 
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
-        """The refused workloads of a turn."""
+        """The refused workloads of a turn; names come without fixes."""
+        options = structs.replace(batch.options, remedies=self.options.output != "name")
         for subject, item in run_summary.answer_each(
-            batch.selection.subjects, lambda subject: find_refusal(batch.store, subject, batch.options)
+            batch.selection.subjects, lambda subject: find_refusal(batch.store, subject, options)
         ):
             if item is None:
                 run_summary.add_answer((), complete=True, negative=False)
