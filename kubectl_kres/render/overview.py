@@ -357,7 +357,9 @@ def problem_lines(problem: Problem, now: str, width: int, flags: str = "") -> It
             "", wrap_text(sentence_text(remedy.text), width, first="  or   " if index else "  fix  ", rest="       ")
         )
         if remedy.no_command_reason and not index:
-            yield from tone_lines("quiet", wrap_text(remedy.no_command_reason, width, first="       ", rest="       "))
+            yield from tone_lines(
+                "quiet", wrap_text(sentence_text(remedy.no_command_reason), width, first="       ", rest="       ")
+            )
         for command in remedy.commands if not index else ():
             yield [("", "       "), ("command", command)]
     yield [("quiet", f"  next kubectl kres {' '.join(filter(None, (ask_words(problem), flags)))}")]

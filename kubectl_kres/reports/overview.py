@@ -46,7 +46,7 @@ from kubectl_kres.reports.quota.denied import Denied, denied_needs, find_refusal
 from kubectl_kres.reports.quota.fullness import QUOTA_STATES, quota_state, tightest_use
 from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports
 from kubectl_kres.reports.remedies.commands import commands, usage_command
-from kubectl_kres.reports.remedies.keepers import named_manager_sentence
+from kubectl_kres.reports.remedies.keepers import named_keeper
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.systems import modules
 from kubectl_kres.wording import join_words
@@ -217,7 +217,7 @@ def _quota_remedies(context: AreaInput, problem: Problem) -> tuple[Remedy, ...]:
     edits = tuple(
         RaiseQuota(problem.subject, f"spec.hard[{use.name}]", use.name, use.used or "", from_=use.hard) for use in over
     )
-    kept = named_manager_sentence(context.store, problem.subject, quota.metadata)
+    kept = named_keeper(context.store, problem.subject, quota.metadata)
     amounts = {use.name: str(-parse(use.free or "0")) for use in over}
     excess = join_words([f"{amount} of {name}" for name, amount in amounts.items()])
     command_texts = commands(context.store.origin, edits, {problem.subject: kept} if kept else {})

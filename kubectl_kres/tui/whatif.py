@@ -22,6 +22,7 @@ from kubectl_kres.model.workload import template_in
 from kubectl_kres.model.workload_kinds import SCALED
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.text.line import Line, clip_text
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.changes.altered_objects import AlteredObjects, altered_objects
 from kubectl_kres.reports.changes.compare import report_with_pods
 from kubectl_kres.reports.changes.given_steps import cluster_needs, namespace_needs, plugin_needs
@@ -30,7 +31,7 @@ from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.common.explanation import find_unread
 from kubectl_kres.reports.common.remedy import RaiseQuota, Remedy, SetValue
 from kubectl_kres.reports.quota.usage_tree import workload_of
-from kubectl_kres.reports.remedies.keepers import manager_sentence
+from kubectl_kres.reports.remedies.keepers import kept_by
 from kubectl_kres.reports.rollout.injected_containers import find_added
 from kubectl_kres.simulate.change import Patch, PlacedStep, ScaleStep, key_of_step
 from kubectl_kres.simulate.cluster import simulate_steps
@@ -205,7 +206,7 @@ def parse_step(store: Store, ref: ObjectRef, text: str) -> TypedNumber:
     if not name or not value:
         raise UsageError("a name and a value are needed, as replicas=3 or requests.memory=5Gi")
     item = store.get(ref.kind, ref.name, ref.namespace)
-    owner = manager_sentence(store, item.metadata) if item is not None else ""
+    owner = sentence_text(kept_by(store, item.metadata) or "") if item is not None else ""
     kind, label = ref.kind.lower(), f"{ref.kind.lower()}/{ref.name} {name}={value}"
     access = f" {store.origin.flags}" if store.origin.flags else ""
     namespace_flag = f" -n {shlex.quote(ref.namespace)}" if ref.namespace else ""

@@ -11,6 +11,7 @@ from reports.stored import advised
 from kubectl_kres.errors import NotFound
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.namespace.explain_policy import explain_policy
@@ -307,4 +308,4 @@ DISTRIBUTED = "the TenantResource or GlobalTenantResource that distributes it"
 def test_a_limit_range_that_capsule_distributes_is_named_with_its_keeper(metadata, told):
     found = about("LimitRange", "low", [limits("low", container(min={"cpu": "2"}), **metadata), NAMESPACE])
     said = f"Capsule owns it ({told[0]}): edits are undone, or refused; change {told[1]} instead" if told else None
-    assert [*found.warnings] == ([said] if told else [])
+    assert [*map(sentence_text, found.warnings)] == ([said] if told else [])

@@ -72,7 +72,7 @@ def test_a_quota_that_somebody_keeps_has_no_command():
     kept = {"labels": {"app.kubernetes.io/managed-by": "Helm"}, "annotations": {"meta.helm.sh/release-name": "base"}}
     [over] = asked(store_of(quota("a", "5Gi", **kept))).problems
     assert over.fixes[1].commands == ()
-    assert "Helm owns ResourceQuota/" in over.fixes[1].no_command_reason
+    assert "Helm owns ResourceQuota/" in sentence_text(over.fixes[1].no_command_reason)
 
 
 def test_refused_workloads_come_first_with_their_remedy():

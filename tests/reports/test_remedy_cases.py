@@ -282,13 +282,13 @@ def test_commands_are_one_process_each_without_a_shell():
 def test_what_others_keep_is_not_changed_by_a_command(metadata: Raw, keeper: str):
     [first, *_] = asked(web(1, box(requests={"cpu": "2"})), quota("q", {"requests.cpu": "1"}, **metadata)).fixes
     assert first.commands == ()
-    assert first.no_command_reason.startswith(keeper)
+    assert sentence_text(first.no_command_reason).startswith(keeper)
 
 
 def test_a_template_that_cannot_be_changed_in_place_is_told_why():
     [_, lower, *_] = asked(web(2, box(requests={"cpu": "1"}), kind="Job"), quota("q", {"requests.cpu": "1"})).fixes
     assert (sentence_text(lower.text), lower.commands) == ("set requests.cpu of container app to 500m", ())
-    assert lower.no_command_reason.startswith("the template of a Job cannot be changed: ")
+    assert sentence_text(lower.no_command_reason).startswith("the template of a Job cannot be changed: ")
 
 
 def test_edits_are_complete_enough_for_a_program():

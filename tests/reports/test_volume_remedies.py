@@ -11,6 +11,7 @@ from reports.test_scheduling_report import made, raw_node, raw_pod, report
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.scheduling import BindingClass, PersistentVolume, StorageClaim
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.node_fixes import fix_text
 from kubectl_kres.reports.common.nodes import NodeRemedy
 from kubectl_kres.reports.scheduling.obstacles import RemedyTarget, WaitingPods
@@ -68,7 +69,7 @@ def test_a_claim_that_is_missing_can_be_created_or_another_one_used():
     assert create.wanted is not None and (create.about, create.nodes) == ("data", 2)
     assert (create.wanted.storage_class, create.wanted.storage) == ("fast", "")
     assert (use.about, use.to, use.node, use.nodes) == ("data", "date", "n-b", 1)  # that name is nearer than "other"
-    assert use.no_command_reason == "this cannot be changed in a pod" and not use.commands
+    assert sentence_text(use.no_command_reason) == "this cannot be changed in a pod" and not use.commands
     assert fix_text(use).startswith(
         "use claim date instead of data, if its data is what the pod needs: the pod then fits on n-b"
     )
@@ -106,7 +107,7 @@ def test_a_claim_whose_class_does_not_exist():
     assert (wanted.storage_class, wanted.storage, wanted.access_modes) == ("gone", "5Gi", ("ReadWriteOnce",))
     change = found["change-class"]
     assert (change.about, change.to, change.nodes) == ("data", "fast", 2)
-    assert not change.commands and "cannot be changed" in change.no_command_reason
+    assert not change.commands and "cannot be changed" in sentence_text(change.no_command_reason)
     text = fix_text(found["provide-volume"])
     assert (
         "for claim data of class gone (there is no such class), with at least 5Gi, with ReadWriteOnce: the pod then "

@@ -170,7 +170,7 @@ def test_a_remedy_has_no_command_where_another_owns_the_autoscaler() -> None:
     store.add("VerticalPodAutoscaler", structs.replace(vpa, metadata=structs.replace(vpa.metadata, labels=labels)))
     (remedy,) = effects_of(store).fixes
     assert (remedy.commands, [edit.field for edit in remedy.edits]) == ((), ["spec.updatePolicy.minReplicas"])
-    assert remedy.no_command_reason.startswith("Helm owns VerticalPodAutoscaler/web")
+    assert sentence_text(remedy.no_command_reason).startswith("Helm owns VerticalPodAutoscaler/web")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from kubectl_kres.reports.common import system
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Remedy
+from kubectl_kres.reports.common.remedy import Edit, KeptBy, RaiseQuota, Remedy
 from kubectl_kres.reports.common.system_parts import SystemPart
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -198,10 +198,11 @@ def _at_source(store: Store, edit: Edit) -> Edit:
 def _owner(metadata: Metadata) -> system.Ownership | None:
     pool = (metadata.labels or {}).get(model.POOL_LABEL)
     if pool:
-        text = f"Capsule owns it for pool {pool}: claim more from the pool instead"
-        return system.Ownership(text, pool if metadata.name == model.quota_name(pool) else "")
-    text = distribution_sentence(metadata) if isinstance(metadata, ManagedMetadata) else ""
-    return system.Ownership(text, distributed=True) if text else None
+        return system.Ownership(
+            KeptBy("Capsule", "pool", pool), pool if metadata.name == model.quota_name(pool) else ""
+        )
+    kept = distributor(metadata) if isinstance(metadata, ManagedMetadata) else None
+    return system.Ownership(kept, distributed=True) if kept is not None else None
 
 
 def _shared_reports(store: Store, namespace: str) -> Iterator[Record]:
@@ -279,8 +280,8 @@ MANAGER = "projectcapsule.dev/resource"
 _OF_TENANT = "controller"
 
 
-def distribution_sentence(metadata: ManagedMetadata) -> str:
-    """Return a sentence for a LimitRange or quota that Capsule distributes; empty for any other, and for quotas of
+def distributor(metadata: ManagedMetadata) -> KeptBy | None:
+    """Return what Capsule makes a LimitRange or quota from that it distributes; None for any other, and for quotas of
     pools.
 
     Source: capsule internal/controllers/resources and internal/controllers/tenant; read, not recorded.
@@ -288,7 +289,7 @@ def distribution_sentence(metadata: ManagedMetadata) -> str:
     labels = metadata.labels or {}
     texts = list(_signs_of_capsule(metadata))
     if not texts or model.POOL_LABEL in labels:
-        return ""
+        return None
     owner = next(
         (owner_reference for owner_reference in metadata.owner_references or () if owner_reference.kind in _OWNERS),
         None,
@@ -299,7 +300,7 @@ def distribution_sentence(metadata: ManagedMetadata) -> str:
         owner_text = "its Tenant"
     else:
         owner_text = "the TenantResource or GlobalTenantResource that distributes it"
-    return f"Capsule owns it ({texts[0]}): edits are undone, or refused; change {owner_text} instead"
+    return KeptBy("Capsule", "distributed", texts[0], owner_text)
 
 
 def _signs_of_capsule(metadata: ManagedMetadata) -> Iterator[str]:

@@ -14,11 +14,12 @@ from kubectl_kres.capsule.rules.tenant_classes import ClassWebhooks, image_name
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import Container, Pod
 from kubectl_kres.model.workload import template_of
+from kubectl_kres.record import Wording
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.remedy import Remedy, SetField
+from kubectl_kres.reports.common.remedy import NoCommand, Remedy, SetField
 from kubectl_kres.reports.remedies.commands import is_patched, nest_value, patch_command
-from kubectl_kres.reports.remedies.keepers import named_manager_sentence
+from kubectl_kres.reports.remedies.keepers import named_keeper
 from kubectl_kres.store.store import Store
 from kubectl_kres.wording import join_words
 
@@ -252,19 +253,17 @@ def _command(store: Store, subject: Subject, analysis: Analysis, changes: _Chang
         or not is_patched(subject.ref.kind)
     ):
         return ""
-    if named_manager_sentence(store, subject.ref, owner.metadata):
+    if named_keeper(store, subject.ref, owner.metadata):
         return ""
     patch = nest_value(steps, {path.removeprefix("spec."): wanted for path, (_, wanted) in changes.items()})
     return patch_command(store.origin, subject.ref, patch, "strategic")
 
 
-def _no_command(store: Store, subject: Subject, analysis: Analysis, changes: _Changes) -> str:
+def _no_command(store: Store, subject: Subject, analysis: Analysis, changes: _Changes) -> Wording:
     owner = analysis.manifest.owner
-    kept = (
-        named_manager_sentence(store, subject.ref, owner.metadata) if owner is not None and subject.raw is None else ""
-    )
+    kept = named_keeper(store, subject.ref, owner.metadata) if owner is not None and subject.raw is None else ""
     if kept:
         return kept
     if subject.raw is None and any(found.rule == _REGISTRY for found, _ in changes.values()):
         return "look whether the image is there first"
-    return f"change the manifest of {subject.ref}"
+    return NoCommand("manifest", str(subject.ref))

@@ -13,13 +13,14 @@ from kubectl_kres.policies.reports.apply import next_pod
 from kubectl_kres.policies.reports.trial import refusal_of
 from kubectl_kres.policies.rules.compliant_context import compliant_spec, context_changes, context_patch, merged_spec
 from kubectl_kres.policies.rules.pod_security import RULE, detail, parse_enforced_levels, violations
+from kubectl_kres.record import Wording, joined
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.remedy import NoCommand, Remedy
 from kubectl_kres.reports.remedies.commands import is_patched, nest_value, patch_command
 from kubectl_kres.reports.remedies.compose import edit_file
 from kubectl_kres.reports.remedies.context import RemedyContext, RemedyTexts
-from kubectl_kres.reports.remedies.keepers import named_manager_sentence
+from kubectl_kres.reports.remedies.keepers import named_keeper
 from kubectl_kres.store.store import Store
 from kubectl_kres.wording import join_words
 
@@ -84,8 +85,8 @@ POLICING_REMEDIES: Mapping[str, RemedyTexts] = {
 
 
 #: What kubectl cannot change in place, by kind.
-_FIXED = {
-    "Job": "the template of a Job cannot be changed: delete the Job and create it again with these values",
+_FIXED: Mapping[str, Wording] = {
+    "Job": NoCommand("job"),
     "Pod": "the security contexts of a pod cannot be changed: create it anew with these values",
 }
 #: What the image may have against it.
@@ -112,7 +113,7 @@ def security_patch(store: Store, subject: Subject, analysis: Analysis) -> Remedy
         return Remedy(f"{'; '.join(_texts(spec, merged))}; and take out what stays: {detail(rest)}", proven=False)
     stays = refusal_of(store, subject, {**pod, "spec": merged}, analysis)
     root = _ROOT if "runAsNonRoot" in json.dumps(patch) else ""
-    reason = "; ".join(filter(None, (_no_command(store, subject, analysis), root)))
+    reason = joined(_no_command(store, subject, analysis), root)
     command = "" if _no_command(store, subject, analysis) else _command(store, subject, analysis, patch)
     return Remedy(
         "; ".join(_texts(spec, merged)),
@@ -124,16 +125,16 @@ def security_patch(store: Store, subject: Subject, analysis: Analysis) -> Remedy
     )
 
 
-def _no_command(store: Store, subject: Subject, analysis: Analysis) -> str:
+def _no_command(store: Store, subject: Subject, analysis: Analysis) -> Wording:
     """Return why there is no command for the patch; empty if there is one."""
     if subject.raw is not None:
         return edit_file(subject.file)
     owner = analysis.manifest.owner
     metadata: Metadata | None = owner.metadata if owner is not None else None
-    kept = named_manager_sentence(store, subject.ref, metadata) if metadata is not None else ""
+    kept = named_keeper(store, subject.ref, metadata) if metadata is not None else ""
     if kept or subject.ref.kind in _FIXED:
         return kept or _FIXED[subject.ref.kind]
-    return "" if owner is not None and is_patched(subject.ref.kind) else f"change the manifest of {subject.ref}"
+    return "" if owner is not None and is_patched(subject.ref.kind) else NoCommand("manifest", str(subject.ref))
 
 
 def _command(store: Store, subject: Subject, analysis: Analysis, patch: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.model.objects import ObjectRef
+from kubectl_kres.record import Wording
 from kubectl_kres.render.pictures.bounds import bounds_lines
 from kubectl_kres.render.quota.quota_blocks import LIMITS_NOTHING, quota_lines
 from kubectl_kres.render.text.line import (
@@ -151,7 +152,7 @@ def policy_lines(
         yield from quota_lines(report, ascii_only=ascii_only, width=width)
     for demand in policy_explanation.demands:
         yield from _demand(demand, width, seen=not headline.lacks_limit_ranges(policy_explanation.unread))
-    groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
+    groups: tuple[tuple[Tone, str, Sequence[Wording]], ...] = (
         ("warn", "warning", policy_explanation.warnings),
         ("quiet", "changed", tuple(last_edit_texts(policy_explanation.edits, now))),
     )
@@ -346,7 +347,7 @@ def _labelled_texts(policy_explanation: PolicyExplanation) -> Iterator[tuple[str
 
 def _remarks(policy_explanation: PolicyExplanation, now: str) -> Iterator[tuple[Tone, str, str]]:
     """Yield warnings and what could not be read; assumptions and edits as far as there are few."""
-    yield from (("warn", "warning", text) for text in policy_explanation.warnings)
+    yield from (("warn", "warning", sentence_text(text)) for text in policy_explanation.warnings)
     yield from (("bad", "unread", text) for text in unseen_texts(policy_explanation.unread))
     assumed = [sentence_text(assumption.text) for assumption in policy_explanation.assumptions]
     yield from (("quiet", "assumed", text) for text in _limit_texts(assumed, _SHOWN, "assumption"))

@@ -61,7 +61,7 @@ def with_remedies(brief: Brief, remedies: Sequence[Remedy]) -> Brief:
     return brief._replace(
         remedy=sentence_text(first.text),
         run=" && ".join(first.commands),
-        how=first.no_command_reason,
+        how=sentence_text(first.no_command_reason),
         other=sentence_text(others[0].text) if others else "",
         next=question or brief.next,
     )

@@ -14,7 +14,9 @@ from kubectl_kres.reports.common.remedy import (
     DeleteObject,
     Edit,
     EditClaim,
+    KeptBy,
     MakeEdits,
+    NoCommand,
     RaiseQuota,
     RoomTaken,
     Scale,
@@ -247,7 +249,52 @@ def _format_refs(refs: Sequence[ObjectRef]) -> str:
     return join_words(names if more <= 0 else [*names[:_MOST_RIVALS], f"{more} more"])
 
 
+_NO_COMMAND: Mapping[str, str] = {
+    "claim-templates": (
+        "claim templates cannot be changed: delete the StatefulSet with --cascade=orphan, so that its pods and claims "
+        "stay, and create it again with these values"
+    ),
+    "job-template": "the template of a Job cannot be changed",
+    "job": "the template of a Job cannot be changed: delete the Job and create it again with these values",
+    "pod": "the requests and limits of a pod are changed in its manifest, which is then created anew",
+    "run": "a {about} that exists cannot be changed: create a new one with these values",
+    "pod-fixed": "this cannot be changed in a pod",
+    "class": "the class of a claim cannot be changed: delete the claim, which has no volume, and make it anew",
+    "size": "its size is for whoever wrote the pod to say",
+    "storage": "only who runs the cluster knows the storage behind it",
+    "choice": "which of the pods runs is yours to decide",
+    "contexts": "stepTemplate.securityContext of the Task gives it to all steps at once",
+    "manifest": "change the manifest of {about}",
+    "create": "create the {about} from a manifest",
+}
+
+
+def _no_command(reason: NoCommand) -> str:
+    printed = reason.why == "create" and reason.about == "ResourcePoolClaim"
+    shown = "; kubectl kres claims --for TYPE/NAME prints it" if printed else ""
+    return f"{_NO_COMMAND[reason.why].format(about=reason.about)}{shown}"
+
+
+def _kept_by(kept: KeptBy) -> str:
+    owns = f"{kept.by} owns {join_words(kept.names) or 'it'}"
+    match kept.where:
+        case "owner":
+            return f"{owns}: change that instead"
+        case "source":
+            return f"{owns}: edit its source"
+        case "release":
+            return f"{owns} (release {kept.sign}): edit the values of the release"
+        case "label":
+            return f"{owns} (label {kept.sign}): edit its source"
+        case "pool":
+            return f"{owns} for pool {kept.sign}: claim more from the pool instead"
+        case "distributed":
+            return f"{owns} ({kept.sign}): edits are undone, or refused; change {kept.owner} instead"
+
+
 WORDS: Mapping[type, Callable[[Any], str]] = {
+    KeptBy: _kept_by,
+    NoCommand: _no_command,
     MakeEdits: lambda make: f"{edits_text(make.edits)}{', as much as is used' * make.as_used}",
     RoomTaken: _room_taken,
     SharedRoom: lambda room: f"(includes room for the missing pods of {_format_refs(room.workloads)})",

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
+from kubectl_kres.record import Clauses, Wording
 from kubectl_kres.render.text.line import LABEL, Line, command_lines, labelled_lines, size, tone_lines, wrap_text
 from kubectl_kres.render.text.sentences import sentence_text
-from kubectl_kres.reports.common.remedy import Permanence, Remedy, When
+from kubectl_kres.reports.common.remedy import KeptBy, Permanence, Remedy, When
 from kubectl_kres.wording import join_words
 
 #: Where a controller was refused before, its next pods take a while.
@@ -70,7 +71,7 @@ def remedy_lines(
 
 def _text_lines(label: str, remedy: Remedy, width: int) -> Iterator[Line]:
     """Yield what to do, and why there is no command for it, with when a patch would be undone."""
-    text, reason = sentence_text(remedy.text), remedy.no_command_reason
+    text, reason = sentence_text(remedy.text), sentence_text(remedy.no_command_reason)
     if reason:
         reason = "; ".join(filter(None, (reason, _undone_text(remedy.stays))))
     behind = bool(reason) and _fits_behind(text, reason, width)
@@ -156,6 +157,10 @@ def not_copied(remedy: Remedy | None) -> str:
     if remedy is None or not remedy.no_command_reason:
         return "there is no command to copy"
     # Whose it is stands beside the remedy.
-    return (
-        f"{_UNDONE if ' owns ' in remedy.no_command_reason else remedy.no_command_reason}; c copies the field and value"
-    )
+    reason = remedy.no_command_reason
+    return f"{_UNDONE if _is_kept(reason) else sentence_text(reason)}; c copies the field and value"
+
+
+def _is_kept(reason: Wording) -> bool:
+    """Return whether somebody keeps an object of the remedy as it is."""
+    return isinstance(reason, KeptBy) or (isinstance(reason, Clauses) and any(map(_is_kept, reason.parts)))

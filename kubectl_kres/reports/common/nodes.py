@@ -8,7 +8,7 @@ from typing import Literal
 from kubectl_kres.model.objects import Condition, ObjectRef
 from kubectl_kres.model.pod import SCHEDULED, Node, Pod
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.record import Record, Sentence
+from kubectl_kres.record import Record, Sentence, Wording
 from kubectl_kres.store.store import ReadRequest, Store
 
 NodeAction = Literal[
@@ -141,7 +141,7 @@ class NodeRemedy(Record, frozen=True):
     wanted: StorageWanted | None = None
     holders: tuple[ObjectRef, ...] = ()
     commands: tuple[str, ...] = ()
-    no_command_reason: str = ""
+    no_command_reason: Wording = ""
 
 
 class NodeFix(Sentence, frozen=True):

@@ -165,6 +165,36 @@ class RoomTaken(Sentence, frozen=True):
     workloads: tuple[ObjectRef, ...]
 
 
+class KeptBy(Sentence, frozen=True):
+    """Who keeps an object as it is, and where it is changed instead.
+
+    ``where``: owner (it made the object), source (it is applied from there), release (``sign`` of Helm), label
+    (``sign`` of the object says so), pool (``sign`` has a quota from it), distributed. Of that ``sign`` tells so, and
+    ``owner`` is what distributes it. ``names``: what is kept; none: ``it``.
+    """
+
+    by: str
+    where: Literal["owner", "source", "release", "label", "pool", "distributed"]
+    sign: str = ""
+    owner: str = ""
+    names: tuple[str, ...] = ()
+
+
+class NoCommand(Sentence, frozen=True):
+    """Why a fix has no command.
+
+    ``why``: create (a manifest makes the object), manifest (it is changed there), claim-templates, job-template, job,
+    pod, run (what cannot be changed), pod-fixed (most of a pod cannot), class (of a claim cannot); size, storage and
+    choice (what somebody else has to say); contexts (a Task has them for all steps at once).
+    """
+
+    why: Literal[
+        "create", "manifest", "claim-templates", "job-template", "job", "pod", "run", "pod-fixed", "class", "size",
+        "storage", "choice", "contexts",
+    ]  # fmt: skip
+    about: str = ""
+
+
 class Permanence(Record, frozen=True):
     """What becomes of an edit once it is made.
 
@@ -203,7 +233,7 @@ class Remedy(Record, frozen=True, omit_defaults=False):
     text: Wording
     edits: tuple[Edit, ...] = ()
     commands: tuple[str, ...] = ()
-    no_command_reason: str = ""
+    no_command_reason: Wording = ""
     admits: Admits | None = None
     remaining_refusal: Wording = ""
     proven: bool = False

@@ -32,7 +32,7 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import ExtendedPolicies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Fact, RunState, Subject
 from kubectl_kres.reports.common.owners import controller
-from kubectl_kres.reports.common.remedy import Edit, Permanence, Remedy
+from kubectl_kres.reports.common.remedy import Edit, KeptBy, Permanence, Remedy
 from kubectl_kres.reports.common.system_parts import Parts, SystemPart, hold
 from kubectl_kres.store.store import ReadRequest, Store
 from kubectl_kres.systems import registered_systems
@@ -111,12 +111,12 @@ class MoreRoom(NamedTuple):
 
 
 class Ownership(NamedTuple):
-    """Whose an object is: a sentence on why edits of it are lost.
+    """Whose an object is, so that edits of it are lost; None: nobody's.
 
     ``pool``: what the hard of a quota is taken from; empty: nothing. ``distributed``: it copies what stands elsewhere.
     """
 
-    text: str
+    by: KeptBy | None
     pool: str = ""
     distributed: bool = False
 
@@ -444,9 +444,9 @@ def quota_keepers() -> tuple[QuotaKeeper, ...]:
 
 
 def ownership_of(metadata: Metadata) -> Ownership:
-    """Return which system an object belongs to, by its labels and owners; with empty texts where it is none's."""
+    """Return which system an object belongs to, by its labels and owners; ``by`` None: to none."""
     owners = (keeper.owner(metadata) for keeper in quota_keepers())
-    return next((owner for owner in owners if owner is not None), Ownership(""))
+    return next((owner for owner in owners if owner is not None), Ownership(None))
 
 
 def keeping_of(store: Store, metadata: Metadata) -> Keeping | None:

@@ -152,10 +152,10 @@ def _build_explanation(
     )
     policy_explanation = _refuse_without_namespace(context, make(context))
     of_policy = ref.kind in {"LimitRange", "ResourceQuota"}
-    owner = system.ownership_of(item.metadata) if of_policy else system.Ownership("")
+    owner = system.ownership_of(item.metadata) if of_policy else system.Ownership(None)
     return structs.replace(
         policy_explanation,
-        warnings=(*policy_explanation.warnings, *([owner.text] if owner.distributed else ())),
+        warnings=(*policy_explanation.warnings, *([owner.by] if owner.distributed and owner.by is not None else ())),
         assumptions=(*namespace_policies.assumptions, *policy_explanation.assumptions),
         unread=failed_reads,
         complete=not failed_reads,

@@ -11,7 +11,7 @@ import msgspec
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Assumption, Source
 from kubectl_kres.quantity import parse
-from kubectl_kres.record import HOLDER, Record
+from kubectl_kres.record import HOLDER, Record, Wording
 from kubectl_kres.reports.common.explanation import (
     Demand,
     Explanation,
@@ -81,7 +81,7 @@ class PolicyExplanation(Record, frozen=True):
     namespace_parts: Parts = msgspec.field(default_factory=dict, name=f"{HOLDER}namespaces")
     costs: tuple[QuotaCost, ...] = ()
     counted: bool = False
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Wording, ...] = ()
     edits: Mapping[str, LastEdit] = {}
     assumptions: tuple[Assumption, ...] = ()
     unread: tuple[FailedRead, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import structs
@@ -19,6 +19,7 @@ from kubectl_kres.reports.common.remedy import (
     DeleteObject,
     Edit,
     EditClaim,
+    NoCommand,
     RaiseQuota,
     Scale,
     SetBound,
@@ -31,38 +32,34 @@ from kubectl_kres.store.store import Origin
 PatchType = Literal["strategic", "merge", "json"]
 
 
-def commands(origin: Origin, edits: Sequence[Edit], kept: Mapping[ObjectRef, str]) -> tuple[str, ...]:
+def commands(origin: Origin, edits: Sequence[Edit], kept: Container[ObjectRef]) -> tuple[str, ...]:
     """Return the lines that make the edits, quotas and LimitRanges first; ``kept``: objects that are not changed
     here.
     """
     return tuple(_lines(origin, [edit for edit in edits if edit.object not in kept]))
 
 
-def unchangeable(edits: Sequence[Edit]) -> dict[ObjectRef, str]:
+def unchangeable(edits: Sequence[Edit]) -> dict[ObjectRef, NoCommand]:
     """Return the objects that cannot be edited in place, each with the reason."""
     return {edit.object: reason for edit in edits if (reason := _why_not(edit))}
 
 
-def _why_not(value: Edit) -> str:
+def _why_not(value: Edit) -> NoCommand | None:
     kind = value.object.kind
     if value.action == "create" and kind != "ResourceQuota":
-        shown = "; kubectl kres claims --for TYPE/NAME prints it" if kind == "ResourcePoolClaim" else ""
-        return f"create the {kind} from a manifest{shown}"
+        return NoCommand("create", kind)
     if "volumeClaimTemplates" in value.field:
-        return (
-            "claim templates cannot be changed: delete the StatefulSet with --cascade=orphan, so that its pods and "
-            "claims stay, and create it again with these values"
-        )
+        return NoCommand("claim-templates")
     of_run = isinstance(value, EditClaim) and kind in {"TaskRun", "PipelineRun"}
     if not (isinstance(value, SetValue) or of_run) or kind in PATCHED:
-        return ""
+        return None
     if kind == "Job":
-        return "the template of a Job cannot be changed: delete the Job and create it again with these values"
+        return NoCommand("job")
     if kind == "Pod":
-        return "the requests and limits of a pod are changed in its manifest, which is then created anew"
+        return NoCommand("pod")
     if kind in {"TaskRun", "PipelineRun"}:
-        return f"a {kind} that exists cannot be changed: create a new one with these values"
-    return f"change the manifest of {value.object}"
+        return NoCommand("run", kind)
+    return NoCommand("manifest", str(value.object))
 
 
 def _lines(origin: Origin, edits: Sequence[Edit]) -> Iterator[str]:

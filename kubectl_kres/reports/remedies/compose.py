@@ -15,13 +15,14 @@ from kubectl_kres.reports.common.remedy import (
     DeleteObject,
     Edit,
     EditClaim,
+    KeptBy,
     MakeEdits,
     RaiseQuota,
     Remedy,
 )
 from kubectl_kres.reports.common.system import MoreRoom, quota_keepers
 from kubectl_kres.reports.remedies.commands import commands, unchangeable, usage_command
-from kubectl_kres.reports.remedies.keepers import manager_sentence, named_owner
+from kubectl_kres.reports.remedies.keepers import kept_by
 from kubectl_kres.reports.remedies.refusal_fixes import CorrectDefaults
 from kubectl_kres.store.store import Store
 from kubectl_kres.wording import join_words
@@ -57,7 +58,7 @@ def compose_remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits
     return structs.replace(
         remedy,
         commands=(*(() if kept else room.commands), *remedy.commands),
-        no_command_reason="; ".join(filter(None, (room.reason, remedy.no_command_reason))),
+        no_command_reason=joined(room.reason, remedy.no_command_reason),
         admits=Admits(now, admits.wanted) if room.waits else remedy.admits,
         remaining_refusal="; ".join(room.waits),
         proven=room.known,
@@ -71,7 +72,7 @@ def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admit
     filed = [edit for edit in edits if written.raw is not None and edit.object == written.ref]
     made = [edit for edit in edits if edit not in filed]
     fixed = {ref: names_by_value for ref, names_by_value in unchangeable(made).items() if ref not in managed}
-    changed_in = {**managed, written.ref: edit_file(written.file)} if filed else managed
+    changed_in: dict[ObjectRef, Wording] = {**managed, written.ref: edit_file(written.file)} if filed else managed
     stored = [edit for edit in filed if _exists(store, edit)]
     reasons = [*_owners(changed_in, edits), *dict.fromkeys((*unchangeable(stored).values(), *fixed.values()))]
     raising = [edit for edit in edits if isinstance(edit, RaiseQuota)]
@@ -79,7 +80,7 @@ def _remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admit
         MakeEdits(tuple(edits)),
         tuple(edits),
         commands(origin, made, {**managed, **fixed}),
-        "; ".join(reasons),
+        joined(*reasons),
         admits,
         proven=True,
         owners=usage_command(origin, raising[0].object) if raising and raising[0].object not in store.files else "",
@@ -97,16 +98,18 @@ def _exists(store: Store, edit: Edit) -> bool:
     return store.read(ref.kind, ref.name, ref.namespace) is not None
 
 
-def _owners(kept: Mapping[ObjectRef, str], edits: Sequence[Edit]) -> Iterator[str]:
+def _owners(kept: Mapping[ObjectRef, Wording], edits: Sequence[Edit]) -> Iterator[Wording]:
     """Return who owns which of the objects; why one cannot be changed, with its name where that is not so of all."""
     whole = len(set(kept.values())) == 1 and all(edit.object in kept for edit in edits)
     for owner in dict.fromkeys(kept.values()):
-        names = join_words([str(ref) for ref in kept if kept[ref] == owner])
-        named = named_owner(owner, names)
-        yield named if whole or named != owner else f"{names}: {owner}"
+        names = tuple(str(ref) for ref in kept if kept[ref] == owner)
+        if isinstance(owner, KeptBy):
+            yield structs.replace(owner, names=names)
+        else:
+            yield owner if whole else joined(join_words(names), owner, between=": ")
 
 
-def _find_edit_owners(store: Store, edits: Sequence[Edit]) -> Iterator[tuple[ObjectRef, str]]:
+def _find_edit_owners(store: Store, edits: Sequence[Edit]) -> Iterator[tuple[ObjectRef, Wording]]:
     # What a controller made, and no longer serves, it does not make again.
     for ref in dict.fromkeys(edit.object for edit in edits if not isinstance(edit, DeleteObject)):
         # A ConfigMap of a file is a copy of the cluster's.
@@ -115,8 +118,8 @@ def _find_edit_owners(store: Store, edits: Sequence[Edit]) -> Iterator[tuple[Obj
             continue
         result = store.get(ref.kind, ref.name, ref.namespace)
         metadata = getattr(result, "metadata", None)
-        if isinstance(metadata, Metadata) and (kept_by := manager_sentence(store, metadata)):
-            yield ref, kept_by
+        if isinstance(metadata, Metadata) and (kept := kept_by(store, metadata)):
+            yield ref, kept
 
 
 _BROKEN = {"limitrange/ratio": "maxLimitRequestRatio", "limitrange/max": "max", "limitrange/min": "min"}

@@ -17,9 +17,10 @@ from kubectl_kres.model.objects import (
     manager_of,
 )
 from kubectl_kres.model.workload_kinds import SCALED
+from kubectl_kres.record import Wording
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.last_editor import last_edit
-from kubectl_kres.reports.common.remedy import DeleteObject, Permanence, Remedy, Scale, When
+from kubectl_kres.reports.common.remedy import DeleteObject, KeptBy, Permanence, Remedy, Scale, When
 from kubectl_kres.reports.common.system import Keeping, keeping_of, ownership_of
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -31,9 +32,9 @@ _HPA = "HorizontalPodAutoscaler"
 
 
 class Keeper(NamedTuple):
-    """Who keeps an object as it is. ``text``: a sentence on that and on what to change instead, about ``it``."""
+    """Who keeps an object as it is, and what becomes of an edit of it."""
 
-    text: str
+    kept: KeptBy
     permanence: Permanence
 
 
@@ -42,33 +43,29 @@ def keeper_of(store: Store, metadata: Metadata) -> Keeper | None:
     for owner in metadata.owner_references or ():
         if owner.controller:
             name = f"{owner.kind}/{owner.name}"
-            return Keeper(f"{name} owns it: change that instead", Permanence("undone", name, "reconcile"))
-    if text := ownership_of(metadata).text:
-        return Keeper(text, Permanence("undone", text.partition(" owns it")[0]))
+            return Keeper(KeptBy(name, "owner"), Permanence("undone", name, "reconcile"))
+    if kept := ownership_of(metadata).by:
+        return Keeper(kept, Permanence("undone", kept.by))
     keeping = keeping_of(store, metadata)
     if keeping is not None:
         return _from_git(keeping)
     return _labelled_keeper(metadata) or _managing_keeper(metadata)
 
 
-def manager_sentence(store: Store, metadata: Metadata) -> str:
-    """Return a sentence on who manages the object and what to change instead; empty: nobody does."""
+def kept_by(store: Store, metadata: Metadata) -> KeptBy | None:
+    """Return who keeps the object, and what to change instead; None: nobody does."""
     keeper = keeper_of(store, metadata)
-    return keeper.text if keeper is not None else ""
+    return keeper.kept if keeper is not None else None
 
 
-def named_manager_sentence(store: Store, ref: ObjectRef, metadata: Metadata) -> str:
-    """The same sentence with the name of the object."""
-    return named_owner(manager_sentence(store, metadata), str(ref))
-
-
-def named_owner(sentence: str, names: str) -> str:
-    """A sentence of ``manager_sentence`` with the objects that it is about in place of ``it``."""
-    return sentence.replace(" owns it", f" owns {names}", 1)
+def named_keeper(store: Store, ref: ObjectRef, metadata: Metadata) -> Wording:
+    """Return the same with the name of the object; empty: nobody does."""
+    kept = kept_by(store, metadata)
+    return structs.replace(kept, names=(str(ref),)) if kept is not None else ""
 
 
 def _from_git(keeping: Keeping) -> Keeper:
-    return Keeper(f"{keeping.tool} owns it: edit its source", keeping.permanence)
+    return Keeper(KeptBy(keeping.tool, "source"), keeping.permanence)
 
 
 def _labelled_keeper(metadata: Metadata) -> Keeper | None:
@@ -76,12 +73,11 @@ def _labelled_keeper(metadata: Metadata) -> Keeper | None:
     annotations, labels = metadata.annotations or {}, metadata.labels or {}
     if annotations.get(RELEASE):
         release = Permanence("undone", f"Helm release {annotations[RELEASE]}", "next-release")
-        text = f"Helm owns it (release {annotations[RELEASE]}): edit the values of the release"
-        return Keeper(text, release)
+        return Keeper(KeptBy("Helm", "release", annotations[RELEASE]), release)
     managed = labels.get(_MANAGED_BY, "")
     if managed.lower() not in _PEOPLE:
-        text = f"{managed} owns it (label {_MANAGED_BY}): edit its source"
-        return Keeper(text, Permanence("unknown", managed, reason="unnamed"))
+        kept = KeptBy(managed, "label", _MANAGED_BY)
+        return Keeper(kept, Permanence("unknown", managed, reason="unnamed"))
     return None
 
 
@@ -91,7 +87,7 @@ def _managing_keeper(metadata: Metadata) -> Keeper | None:
         if name := manager_of(entry.manager):
             when: When = "next-release" if name == "Helm" else "next-apply" if name in _BY_HAND else ""
             known = Permanence("undone", name, when) if when else Permanence("unknown", name, reason="unnamed")
-            return Keeper(f"{name} owns it: edit its source", known)
+            return Keeper(KeptBy(name, "source"), known)
     return None
 
 

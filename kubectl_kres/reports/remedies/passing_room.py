@@ -25,7 +25,7 @@ from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.owners import controller
 from kubectl_kres.reports.common.remedy import DeleteObject, PassingRoom, Remedy, SetField
 from kubectl_kres.reports.remedies.commands import commands, delete_command
-from kubectl_kres.reports.remedies.keepers import manager_sentence, named_owner
+from kubectl_kres.reports.remedies.keepers import kept_by, named_keeper
 from kubectl_kres.reports.rollout.wanted_pods import count_admitted_pods
 from kubectl_kres.store.store import ReadRequest, Store
 
@@ -157,12 +157,12 @@ def _find_overlap(store: Store, subject: Subject, analysis: Analysis) -> Iterato
     if owner is None or isinstance(running, int) or len(running) <= 1 or owner.spec.concurrency_policy not in _OVERLAP:
         return
     edit = SetField(subject.ref, "spec.concurrencyPolicy", "Forbid", owner.spec.concurrency_policy or None)
-    kept = manager_sentence(store, owner.metadata)
+    kept = kept_by(store, owner.metadata)
     yield Remedy(
         ForbidOverlap(len(running)),
         (edit,),
         commands(store.origin, (edit,), {subject.ref: kept} if kept else {}),
-        named_owner(kept, str(subject.ref)),
+        named_keeper(store, subject.ref, owner.metadata),
     )
 
 

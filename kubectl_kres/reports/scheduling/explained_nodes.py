@@ -25,8 +25,9 @@ from kubectl_kres.reports.common.explanation import ContainerValues, Subject
 from kubectl_kres.reports.common.last_editor import ManifestEdit, apply_edits
 from kubectl_kres.reports.common.nodes import NodeRemedy, NodeReport
 from kubectl_kres.reports.common.owners import controller
+from kubectl_kres.reports.common.remedy import NoCommand
 from kubectl_kres.reports.remedies.compose import edit_file
-from kubectl_kres.reports.remedies.keepers import named_manager_sentence
+from kubectl_kres.reports.remedies.keepers import named_keeper
 from kubectl_kres.reports.scheduling.lowered_requests import LoweredValue, sides_of
 from kubectl_kres.reports.scheduling.new_pods import report_new_pods
 from kubectl_kres.reports.scheduling.obstacles import RemedyTarget
@@ -109,8 +110,8 @@ def _target(
     if ref.kind == "Job":
         prefix = "spec.template."
     file = edit_file(subject.file) if subject.raw is not None else ""
-    fixed = "the template of a Job cannot be changed" if ref.kind == "Job" else ""
-    reason = file or fixed or (named_manager_sentence(store, ref, made.metadata) if made is not None else "")
+    fixed = NoCommand("job-template") if ref.kind == "Job" else None
+    reason = file or fixed or (named_keeper(store, ref, made.metadata) if made is not None else "")
 
     def admits(values: Sequence[LoweredValue]) -> bool:
         edits = (

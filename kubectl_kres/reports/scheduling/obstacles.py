@@ -13,6 +13,8 @@ from kubectl_kres.model.objects import LabelSelector, ObjectRef
 from kubectl_kres.model.scheduling import SchedulingPod
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import ratio
+from kubectl_kres.record import Wording
+from kubectl_kres.reports.common.remedy import NoCommand
 from kubectl_kres.reports.remedies.commands import patch_command
 from kubectl_kres.reports.scheduling.lowered_requests import LoweredValue
 from kubectl_kres.scheduling.node_info import NodeInfo, Rejection, SchedulingCluster, UncomputedFilter
@@ -106,7 +108,7 @@ class RemedyTarget(NamedTuple):
     ref: ObjectRef
     prefix: str
     admits: Callable[[Sequence[LoweredValue]], bool]
-    why_not: str = ""
+    why_not: Wording = ""
     sources: Mapping[str, Source] = {}
     setters: Mapping[str, Source] = {}
     waiting: WaitingPods = WaitingPods()
@@ -117,9 +119,9 @@ class RemedyTarget(NamedTuple):
         return self.ref.kind != "Pod"
 
     @property
-    def why_fixed(self) -> str:
+    def why_fixed(self) -> Wording:
         """Return why most of the pod's spec cannot be changed there; empty: it can."""
-        return self.why_not or ("this cannot be changed in a pod" if self.ref.kind == "Pod" else "")
+        return self.why_not or (NoCommand("pod-fixed") if self.ref.kind == "Pod" else "")
 
 
 def nodes_that_take(pod: SchedulingPod, cluster: SchedulingCluster, nodes: Iterable[NodeInfo]) -> set[str]:

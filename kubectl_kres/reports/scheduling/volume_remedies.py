@@ -16,6 +16,7 @@ from kubectl_kres.model import scheduling
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.reports.common.nodes import NodeRemedy, StorageWanted
+from kubectl_kres.reports.common.remedy import NoCommand
 from kubectl_kres.reports.remedies.commands import patch_command
 from kubectl_kres.reports.scheduling.obstacles import (
     Obstacles,
@@ -34,10 +35,10 @@ _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 _BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 _ONE_NODE = "ReadWriteOnce"
 _SHARED = frozenset({"ReadWriteMany", "ReadOnlyMany"})
-_OWN_SIZE = "its size is for whoever wrote the pod to say"
-_OWN_STORAGE = "only who runs the cluster knows the storage behind it"
-_FIXED_CLASS = "the class of a claim cannot be changed: delete the claim, which has no volume, and make it anew"
-_OWN_CHOICE = "which of the pods runs is yours to decide"
+_OWN_SIZE = NoCommand("size")
+_OWN_STORAGE = NoCommand("storage")
+_FIXED_CLASS = NoCommand("class")
+_OWN_CHOICE = NoCommand("choice")
 #: Claims of the namespace, and classes, that are tried in place of another one.
 _MOST_TRIED = 5
 

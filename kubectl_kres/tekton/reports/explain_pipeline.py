@@ -146,7 +146,7 @@ def task_remedies(refused: Sequence[tuple[str, Explanation]]) -> tuple[Remedy, .
     ]
     edits = _merge_edits([edit for _, remedy in first for edit in remedy.edits])
     whys = dict.fromkeys(remedy.no_command_reason for _, remedy in first if remedy.no_command_reason)
-    return (Remedy(joined(*texts), edits, no_command_reason="; ".join(whys)),)
+    return (Remedy(joined(*texts), edits, no_command_reason=joined(*whys)),)
 
 
 def _merge_edits(edits: Sequence[Edit]) -> tuple[Edit, ...]:
@@ -515,7 +515,7 @@ def _join_remedies(first: Remedy, second: Remedy) -> Remedy:
     if set(second.commands) <= set(first.commands) and second.edits == first.edits[: len(second.edits)]:
         return first
     more = [command for command in second.commands if command not in first.commands]
-    reason = "; ".join(dict.fromkeys(filter(None, (first.no_command_reason, second.no_command_reason))))
+    reason = joined(*dict.fromkeys((first.no_command_reason, second.no_command_reason)))
     return Remedy(joined(first.text, second.text), (*first.edits, *second.edits), (*first.commands, *more), reason)
 
 

@@ -20,7 +20,7 @@ from kubectl_kres.reports.common.system import RequestCap
 from kubectl_kres.reports.remedies.commands import patch_command
 from kubectl_kres.reports.remedies.compose import compose_remedy, edit_file
 from kubectl_kres.reports.remedies.engine import RemedySearch, State, changed_policies
-from kubectl_kres.reports.remedies.keepers import named_manager_sentence, with_permanence
+from kubectl_kres.reports.remedies.keepers import named_keeper, with_permanence
 from kubectl_kres.store.store import Store
 from kubectl_kres.vpa.model import KIND, WEBHOOK, VerticalPodAutoscaler, VpaResourcePolicy
 from kubectl_kres.vpa.registration import is_registered
@@ -123,7 +123,7 @@ class _AutoscalerSearch(RemedySearch[UpdaterRun | None]):
             bounds = (f"{edit.field.rpartition('.')[2]} to {edit.to}" for edit in edits if isinstance(edit, SetField))
             text = f"set {', '.join(bounds)} in {self.ref}"
         file = self.store.files.get(self.ref)
-        kept = named_manager_sentence(self.store, self.ref, self.vpa.metadata) if file is None else edit_file(file)
+        kept = named_keeper(self.store, self.ref, self.vpa.metadata) if file is None else edit_file(file)
         command = patch_command(self.store.origin, self.ref, {"spec": patch}, "merge", "vpa")
         return Remedy(text, tuple(edits), () if kept else (command,), kept, proven=True)
 
@@ -323,6 +323,6 @@ def cap_request(store: Store, vpa: VerticalPodAutoscaler, container: str, resour
     ref = ObjectRef(KIND, vpa.metadata.name, vpa.metadata.namespace)
     patch = {"spec": {"resourcePolicy": {"containerPolicies": policies}}}
     command = patch_command(store.origin, ref, patch, "merge", "vpa")
-    kept = named_manager_sentence(store, ref, vpa.metadata)
+    kept = named_keeper(store, ref, vpa.metadata)
     text = f"set maxAllowed.{resource} of container {container} to {amount} in {ref}, which sets its request"
     return RequestCap(text, () if kept else (command,))

@@ -15,7 +15,7 @@ from kubectl_kres.policies.rules.compliant_context import compliant_spec, contex
 from kubectl_kres.policies.rules.pod_security import parse_enforced_levels
 from kubectl_kres.record import joined
 from kubectl_kres.reports.common.explanation import Subject
-from kubectl_kres.reports.common.remedy import Edit, Remedy
+from kubectl_kres.reports.common.remedy import Edit, NoCommand, Remedy
 from kubectl_kres.reports.remedies.engine import RemedySearch, State
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.reports.remedies.run_trials import flag_edit
@@ -78,12 +78,8 @@ class _SecuritySearch(RemedySearch[SecuredPod]):
         """Return the remedy with the contexts that are missing."""
         texts = [*_contexts(self.trial({}), self.trial(state))]
         remedy = super().compose(state, edits)
-        all_at_once = "stepTemplate.securityContext of the Task gives it to all steps at once" if texts else ""
-        text, reason = (
-            joined(remedy.text, *texts),
-            "; ".join(filter(None, (remedy.no_command_reason, all_at_once))),
-        )
-        return structs.replace(remedy, text=text, no_command_reason=reason)
+        reason = joined(remedy.no_command_reason, NoCommand("contexts") if texts else "")
+        return structs.replace(remedy, text=joined(remedy.text, *texts), no_command_reason=reason)
 
     def other_violation_remedies(self) -> tuple[Remedy, ...]:
         """Return the violations that no context changes: volumes, ports, the host's namespaces."""
