@@ -271,13 +271,17 @@ class Store:
         return self.beneath.get(ref) if ref in self.files else self.get(kind, name, namespace)
 
     def all(self, kind: str, namespace: str | None = None) -> Iterator[Any]:
-        """Objects of a kind sorted by namespace and name; ``namespace`` None: everywhere."""
+        """Objects of a kind sorted by namespace and name; ``namespace`` None: everywhere. Who stops in between, as
+        screens do, goes on with those that are still there.
+        """
         if kind in self.deferred:
             self.open_deferred(kind)
         spaces = self._objects.get(kind, {})
         for space in sorted(spaces) if namespace is None else (namespace,):
             result = spaces.get(space, {})
-            yield from (result[name] for name in sorted(result))
+            for name in sorted(result):
+                if (item := result.get(name)) is not None:
+                    yield item
 
     def keys(self, kind: str, namespace: str = "") -> Iterator[tuple[str, str]]:
         """Namespace and name of the objects of a kind, in no order; ``namespace`` empty: everywhere."""

@@ -131,3 +131,14 @@ def test_what_depends_on_everything_is_made_again_after_any_change():
     assert (count(), count()) == (1, 1)
     store.add("PriorityClass", PriorityClass())
     assert count() == 2
+
+
+def test_who_goes_on_after_objects_were_removed_finds_the_rest():
+    """Screens make their rows in slices, and what arrives is taken in between two of them."""
+    held = store()
+    for name in "abc":
+        held.add("Pod", pod(name, "x"))
+    pods = held.all("Pod")
+    assert next(pods).metadata.name == "a"
+    held.remove("Pod", "b", "x")
+    assert [one.metadata.name for one in pods] == ["c"]
