@@ -35,6 +35,8 @@ def shop(file: Path = SHOP, **options: Any) -> Session:
     session = open_snapshot_session(Options(snapshot=str(file), **options))
     session.setting = replace(session.setting, flags="--demo")
     session.store.origin = replace(session.store.origin, reading="")
+    # What is said once would hide half of every picture.
+    session.greets = False
     return session
 
 

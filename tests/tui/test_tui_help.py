@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tui.driving import ML, demo, drive, typed
 
+from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.glossary import HEADS, LABELS, WORDS, words_in
 from kubectl_kres.tui.keys import BY_ID
 from kubectl_kres.tui.lists.list_registry import LISTINGS
@@ -60,9 +61,18 @@ def test_words_are_found_whole_and_where_they_stand():
     assert not dict(words_in("prefixes  poolside"))
 
 
+def first_start() -> Kres:
+    """The app as whoever has just started it sees it."""
+    app = demo(file=ML)
+    app.session.greets = True
+    return app
+
+
 def test_the_first_screen_says_the_first_steps_once():
-    shown = drive(demo(file=ML), size=(200, 50))
-    assert "first steps" in shown and "copies the command that prints what you see" in shown
-    back = drive(demo(file=ML), [":", *typed("pods"), "enter", "escape"], size=(200, 50))
-    assert "overview" in back and "first steps" not in back
-    assert "first steps" not in drive(demo(file=ML), size=(80, 24))
+    for size in ((80, 24), (140, 40), (200, 50)):
+        shown = drive(first_start(), size=size)
+        assert "first steps" in shown and "ctrl-y  copies the command of a screen; nothing is written to the" in shown
+        assert "deploy/checkout" in shown and "fix  " in shown
+        back = drive(first_start(), [":", *typed("pods"), "enter", "escape"], size=size)
+        assert "overview" in back and "first steps" not in back
+    assert "first steps" not in drive(first_start(), size=(50, 15))

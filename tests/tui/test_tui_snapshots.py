@@ -89,6 +89,13 @@ def test_state(snap_compare: Any, name: str):
     assert snap_compare(demo(words), run_before=before(keys), terminal_size=size)
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_first_start(snap_compare: Any, size: str):
+    app = demo(file=ML)
+    app.session.greets = True
+    assert snap_compare(app, run_before=before([]), terminal_size=SIZES[size])
+
+
 def add(store: Store, raw: dict[str, Any]) -> None:
     """Add an object as it comes from a server."""
     store.add(raw["kind"], msgspec.json.decode(msgspec.json.encode(raw), type=BY_KIND[raw["kind"]].struct))

@@ -70,14 +70,15 @@ _STRIP = 2
 _LEAST = 5
 
 
-#: What the first screen says once, where it has room.
+#: What the first screen says until it is left for the first time, and the lines that it has at the least then.
 _FIRST_STEPS = (
     ("enter", "opens what is under the cursor, esc goes back"),
-    ("s", "tries the fix: all screens show what becomes of it, shift-u leaves it"),
-    (": / ^p", "go to a list (deploy, pods, nodes, waiting), filter it, find an object"),
+    ("s", "tries the fix: all screens show what it leads to; shift-u ends that"),
+    (": / ^p", "go to a list (deploy, nodes, waiting), filter it, find an object"),
     ("?", "says what the keys and words of a screen mean"),
-    ("ctrl-y", "copies the command that prints what you see; nothing is written to the cluster"),
+    ("ctrl-y", "copies the command of a screen; nothing is written to the cluster"),
 )
+_ROOM_TO_GREET = 17
 
 
 class Notice(Struct, frozen=True):
@@ -113,7 +114,9 @@ class OverviewPane(TablePane):
     def __init__(self, session: Session, location: Location) -> None:
         super().__init__(session, location)
         self.strip, self.fixes, self.both = Lines(id="strip"), Lines(id="fixes"), Container(id="both")
-        self.strip.can_focus = False
+        self.steps = Lines(lambda _: _first_steps(), id="steps")
+        self.steps.entitle("first steps")
+        self.strip.can_focus = self.steps.can_focus = False
         self.worst = Table(_WORST, _FACES, sign=lambda row: row.mark, id="worst")
         self.areas = Table(_AREAS, _FACES, sign=lambda row: row.mark, id="areas")
         self.areas.entitle("areas")
@@ -141,6 +144,7 @@ class OverviewPane(TablePane):
             yield self.worst
             yield self.fixes
             yield self.areas
+        yield self.steps
 
     def on_mount(self) -> None:
         # Its lines are broken for a new width only once it has that width.
@@ -167,6 +171,8 @@ class OverviewPane(TablePane):
         height, beside, high = self.size.height, self._is_wide_screen, self._is_high_screen
         self.set_class(beside, "beside")
         self.strip.display = not high
+        self.steps.display = self._greets and height >= _ROOM_TO_GREET
+        height -= len(_FIRST_STEPS) + 1 if self.steps.display else 0
         at_areas = self.areas.has_focus or self.screen.focused is self.areas
         self.areas.display = high or at_areas
         self.fixes.display = beside or ((high or not at_areas) and height >= _LEAST + _FIXES) or self.fixes.has_focus
@@ -262,14 +268,8 @@ class OverviewPane(TablePane):
                 yield from listing.detail(self.session, row, width)
 
     def _history(self, width: int, room: int) -> Iterator[Line]:
-        """Yield the first steps on the first screen of all, else what happened, on the lines that are left."""
+        """Yield what happened, on the lines that are left."""
         row: Notice | None = self.worst.row
-        if self._greets and room > len(_FIRST_STEPS) + 1:
-            yield []
-            yield [("strong", "first steps")]
-            for key, text in _FIRST_STEPS:
-                yield from tone_lines("quiet", wrap_text(text, width, first=f"  {key:<9}", rest=" " * 11))
-            room -= len(_FIRST_STEPS) + 2
         if row is not None and row.problem is not None:
             yield from history_lines(self.session, _refs_of_problem(row.problem), width, room)
 
@@ -288,8 +288,6 @@ class OverviewPane(TablePane):
 
     def enter(self, location: Location) -> None:
         super().enter(location)
-        if self._greets != self.session.greets:
-            self._reported = None
         self._greets, self.session.greets = self.session.greets, False
         if self._areas.namespace != self.session.namespace:
             # What was found in another one stands on the screen no longer.
@@ -573,6 +571,11 @@ class OverviewPane(TablePane):
             case _:
                 return super().act(action)
         return True
+
+
+def _first_steps() -> Iterator[Line]:
+    for key, text in _FIRST_STEPS:
+        yield [("strong", f" {key:<8}"), ("", text)]
 
 
 def _update_table(table: Table, rows: dict[RowKey, Notice]) -> None:
