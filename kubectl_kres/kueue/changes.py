@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kubectl_kres.kueue import model
-from kubectl_kres.kueue.reports.words import SHORT
+from kubectl_kres.kueue.reports.record import QueueStanding
 from kubectl_kres.kueue.rules.world import QueueWorld, holds_quota, is_pending, reserved
 from kubectl_kres.kueue.simulation import KEPT
 from kubectl_kres.model.objects import ObjectRef
@@ -15,7 +15,6 @@ from kubectl_kres.reports.changes.report import ClaimChange, Effect
 from kubectl_kres.reports.changes.system import Altered, ChangeSystem, KeptObjects
 from kubectl_kres.simulate.change import Apply, Step, key_of_step
 from kubectl_kres.store.store import ReadRequest, Store
-from kubectl_kres.wording import join_words
 
 
 def _claims(before: QueueWorld, after: QueueWorld) -> Iterator[ClaimChange]:
@@ -24,25 +23,21 @@ def _claims(before: QueueWorld, after: QueueWorld) -> Iterator[ClaimChange]:
         if previous == now:
             continue
         effect: Effect = "other"
-        if now.startswith("admitted"):
+        if now is not None and not now.waits_for:
             effect = "better"
-        elif previous.startswith("admitted") or not previous:
+        elif previous is None or not previous.waits_for:
             effect = "worse"
-        yield ClaimChange(ObjectRef(model.WORKLOAD, key[1], key[0]), effect, before=previous, after=now)
+        yield ClaimChange(ObjectRef(model.WORKLOAD, key[1], key[0]), effect, before=previous or "", after=now or "")
 
 
-def _standing(world: QueueWorld, key: tuple[str, str]) -> str:
-    """Return how a Workload stands, in a few words; empty for none, and for what has finished."""
+def _standing(world: QueueWorld, key: tuple[str, str]) -> QueueStanding | None:
+    """Return how a Workload stands; None: there is none, or it has finished."""
     workload = world.workloads.get(key)
     if workload is None:
-        return ""
+        return None
     if holds_quota(workload):
-        flavors = dict.fromkeys(flavor for flavor, _ in reserved(workload))
-        return f"admitted in flavor {join_words(list(flavors))}" if flavors else "admitted"
-    if not is_pending(workload):
-        return ""
-    cause = world.answer(workload).cause
-    return f"waits ({SHORT.get(cause, cause)})"
+        return QueueStanding(tuple(dict.fromkeys(flavor for flavor, _ in reserved(workload))))
+    return QueueStanding(waits_for=world.answer(workload).cause) if is_pending(workload) else None
 
 
 def _altered(before: QueueWorld, after: QueueWorld) -> Altered:

@@ -15,8 +15,7 @@ from collections.abc import Iterable, Iterator
 
 from kubectl_kres.kueue import model
 from kubectl_kres.kueue.reports.account import account_of, nearest
-from kubectl_kres.kueue.reports.record import QueueAccount
-from kubectl_kres.kueue.reports.words import cause_text, inactive_text, quota_text
+from kubectl_kres.kueue.reports.record import QueueAccount, WhyItWaits
 from kubectl_kres.kueue.reports.world import labels_of_subject
 from kubectl_kres.kueue.rules.world import is_pending
 from kubectl_kres.kueue.stored import is_known, world_of
@@ -90,7 +89,7 @@ def find_never_fits(context: CheckContext) -> Iterator[Diagnostic]:
     for subject, _, _ in _queued(context):
         account = account_of(context.store, subject)
         if account is not None and _never_fits(account):
-            why = quota_text(account) if account.cause == "behind" else cause_text(account)
+            why = WhyItWaits(account, "quota" if account.cause == "behind" else "cause")
             yield Diagnostic(subject.ref, {"why": why}, "spec")
 
 
@@ -166,7 +165,7 @@ def find_missing_parts(context: CheckContext) -> Iterator[Diagnostic]:
         ref = ObjectRef(model.CLUSTER_QUEUE, name)
         faults = tuple((each.reason, each.name) for each in world.queue_faults(queue) if each.reason != "Stopped")
         if faults and context.selects(ref):
-            why = inactive_text(QueueAccount("waits", "", cluster_queue=name, faults=faults))
+            why = WhyItWaits(QueueAccount("waits", "", cluster_queue=name, faults=faults), "faults")
             yield Diagnostic(ref, {"why": why}, "spec.resourceGroups")
 
 

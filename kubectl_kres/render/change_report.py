@@ -281,7 +281,7 @@ def _quota(change: QuotaChange, width: int) -> Iterator[Line]:
 
 def _claim(change: ClaimChange) -> Iterator[Line]:
     pool = f" in pool {change.pool}" if change.pool else ""
-    before, after = change.before or "absent", change.after or "absent"
+    before, after = (sentence_text(side) if side else "absent" for side in (change.before, change.after))
     yield [(_TONES[change.effect], f"  {_format_ref(change.subject)}"), ("", f"  {before} -> {after}{pool}")]
 
 
@@ -315,7 +315,8 @@ def difference(report: ChangeReport) -> Iterator[str]:
         after = f"{quota.used_after or '?'} of {quota.hard_after}" if quota.hard_after else None
         yield from _pair(name, before, after)
     for claim in report.claims:
-        yield from _pair(_format_ref(claim.subject), claim.before or None, claim.after or None)
+        before, after = (sentence_text(side) or None for side in (claim.before, claim.after))
+        yield from _pair(_format_ref(claim.subject), before, after)
 
 
 def _count_change_lines(name: str, before: Count | None, after: Count | None) -> Iterator[str]:

@@ -28,8 +28,8 @@ from properties.remedied import put
 
 from kubectl_kres.admission.base.field_path import FieldPath
 from kubectl_kres.kueue import model
-from kubectl_kres.kueue.reports.words import SHORT
 from kubectl_kres.kueue.rules.world import holds_quota, is_pending
+from kubectl_kres.kueue.text.causes import SHORT
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.sentences import in_words

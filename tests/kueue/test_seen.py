@@ -11,8 +11,8 @@ from msgspec import structs
 from kubectl_kres.kueue import model
 from kubectl_kres.kueue.reports.account import account_of
 from kubectl_kres.kueue.reports.needs import held_needs
-from kubectl_kres.kueue.reports.words import state_text
 from kubectl_kres.kueue.rules.capacity import Capacity
+from kubectl_kres.kueue.text.causes import state_text
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, decode_object
 from kubectl_kres.reports.common.explanation import Subject

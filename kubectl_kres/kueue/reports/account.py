@@ -20,8 +20,8 @@ from kubectl_kres.kueue.reports.record import (
     SlotDifference,
     Standing,
     Waiter,
+    WhyItWaits,
 )
-from kubectl_kres.kueue.reports.words import cause_text
 from kubectl_kres.kueue.reports.world import group_size, labels_of_subject, owner_name, pods_of_group, workload_of
 from kubectl_kres.kueue.rules.charge import Charge, amount_text, to_units
 from kubectl_kres.kueue.rules.flavors import FlavorFault, QuotaDecision, group_of
@@ -148,7 +148,7 @@ def _with_verdict(
         own = QueueAccount("waits", verdict.head.spec.queue_name, cluster_queue=account.cluster_queue)
         head = _with_verdict(store, world, own, verdict.head, world.evaluate(verdict.head))
         account = structs.replace(
-            account, head=_waiter(verdict.head), head_cause=head.cause, head_says=cause_text(head)
+            account, head=_waiter(verdict.head), head_cause=head.cause, head_says=WhyItWaits(head)
         )
     return _with_place(store, world, account, workload)
 

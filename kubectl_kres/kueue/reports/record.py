@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.provenance.journal import Derive, Set, Source
-from kubectl_kres.record import Record
+from kubectl_kres.record import Record, Sentence, Wording
 from kubectl_kres.reports.common.explanation import FailedRead
 from kubectl_kres.reports.common.system_parts import SystemPart
 
@@ -114,7 +114,7 @@ class QueueAccount(SystemPart, frozen=True):
     ahead: tuple[Waiter, ...] = ()
     head: Waiter | None = None
     head_cause: str = ""
-    head_says: str = ""
+    head_says: Wording = ""
     strategy: str = ""
     charges: tuple[ChargedPodSet, ...] = ()
     flavors: tuple[FlavorRow, ...] = ()
@@ -124,3 +124,19 @@ class QueueAccount(SystemPart, frozen=True):
     details: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
     unread: tuple[FailedRead, ...] = ()
+
+
+class WhyItWaits(Sentence, frozen=True):
+    """Why an object waits. ``part``: cause, state (with its place in the queue), quota (what its flavors lack, as if
+    nobody stood before it), faults (of its ClusterQueue).
+    """
+
+    account: QueueAccount
+    part: Literal["cause", "state", "quota", "faults"] = "cause"
+
+
+class QueueStanding(Sentence, frozen=True):
+    """How a Workload stands: the ``flavors`` that it has, or the cause that it waits for."""
+
+    flavors: tuple[str, ...] = ()
+    waits_for: str = ""

@@ -9,13 +9,14 @@ import json
 import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Literal
 
 from msgspec import structs
 
 from kubectl_kres.kueue import model
+from kubectl_kres.kueue.reports import fixes
 from kubectl_kres.kueue.reports.account import account_of_workload, nearest, quota_field
 from kubectl_kres.kueue.reports.record import QueueAccount
-from kubectl_kres.kueue.reports.words import SHORT
 from kubectl_kres.kueue.reports.world import owner_name
 from kubectl_kres.kueue.rules.charge import amount_text, to_units
 from kubectl_kres.kueue.rules.flavors import PodSetRequest
@@ -25,19 +26,18 @@ from kubectl_kres.kueue.stored import world_of
 from kubectl_kres.model.objects import ObjectRef, ResourceList
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.quantity import parse
-from kubectl_kres.record import joined
+from kubectl_kres.record import Wording
 from kubectl_kres.reports.common.remedy import Admits, Edit, RaiseQuota, Remedy, Scale, SetField, SetValue
 from kubectl_kres.reports.remedies.commands import directed_command
 from kubectl_kres.reports.remedies.compose import edit_file
 from kubectl_kres.store.store import Store
-from kubectl_kres.wording import join_words
 
 #: Rounds in which quotas are raised until a Workload fits.
 _ROUNDS = 8
 _MOST = 4
 #: Waiting Workloads up to which it is tried who comes first.
 _TURNS = 60
-_ADMITTED = "it is admitted then"
+_ADMITTED = fixes.QueueOutcome()
 
 
 class QueueRemedies:
@@ -109,16 +109,18 @@ class QueueRemedies:
         queue = world.queue_of(workload)
         return queue is not None and queue.metadata.name in queues
 
-    def _then(self, world: QueueWorld | None = None, workload: model.KueueWorkload | None = None) -> str:
-        """Return what comes of a change, in words; empty where it is no better off."""
+    def _then(
+        self, world: QueueWorld | None = None, workload: model.KueueWorkload | None = None
+    ) -> fixes.QueueOutcome | None:
+        """Return what comes of a change; None where it is no better off."""
         admitted, verdict = self._tried(world, workload)
         if admitted:
             return _ADMITTED
         if verdict.cause == "fits":
-            return "there is room for it then, once those before it had their turn"
-        return "it waits its turn then" if verdict.cause in {"WaitingForQuota", "behind"} else ""
+            return fixes.QueueOutcome("room")
+        return fixes.QueueOutcome("turn") if verdict.cause in {"WaitingForQuota", "behind"} else None
 
-    def _remedy(self, text: str, edits: Sequence[Edit] = (), commands: Sequence[str] = ()) -> Remedy:
+    def _remedy(self, text: Wording, edits: Sequence[Edit] = (), commands: Sequence[str] = ()) -> Remedy:
         pods = sum(pod_set.count for pod_set in self.workload.spec.pod_sets or ())
         return Remedy(text, tuple(edits), tuple(commands), admits=Admits(pods, pods), proven=True)
 
@@ -137,19 +139,17 @@ class QueueRemedies:
         """Yield the change of the queue of the object, with what comes of it; none where nothing is won."""
         changed = self._in_queue(name)
         then = self._then(workload=changed)
-        if why == "meant" and not then:
+        if why == "meant" and then is None:
             # The name is right, whatever else is wrong.
-            cause = self._verdict(workload=changed).cause
-            then = f"it waits there, too: {SHORT.get(cause, cause)}"
-        if not then or (why != "meant" and then != _ADMITTED):
+            then = fixes.QueueOutcome("waits", cause=self._verdict(workload=changed).cause)
+        if then is None or (why != "meant" and then != _ADMITTED):
             return
         edit = SetField(self.of, f"metadata.labels[{model.QUEUE_LABEL}]", name, self.account.local_queue)
         words = (
             f"label {self._in_namespace(self.of.kind.lower(), self.of.name)} {model.QUEUE_LABEL}={shlex.quote(name)}"
         )
         commands = (self._change(self.of, f"{words} --overwrite"),) if self._is_relabelled() else ()
-        text = f"name LocalQueue {name} in label {model.QUEUE_LABEL} of {self.of}: {then}"
-        yield self._remedy(text, (edit,), commands)
+        yield self._remedy(fixes.NameLocalQueue(self.of, name, then), (edit,), commands)
 
     def _is_relabelled(self) -> bool:
         """Return whether the label of the object may be changed where it is: of a suspended Job, and of a gated pod."""
@@ -165,10 +165,9 @@ class QueueRemedies:
             yield from self._to_queue(self.account.meant, "meant")
         others = [name for name in self.account.others if name != self.account.meant]
         if not self.account.meant and others:
-            yield Remedy(f"name one of the LocalQueues of namespace {self.namespace}: {join_words(others)}")
-        queues = sorted(self.world.queues)
-        choice = f"; ClusterQueues are {join_words(queues[:_MOST])}" if queues else ""
-        yield Remedy(f"create LocalQueue {self.account.local_queue} in namespace {self.namespace}{choice}")
+            yield Remedy(fixes.NameSomeLocalQueue(tuple(others), self.namespace))
+        queues = tuple(sorted(self.world.queues)[:_MOST])
+        yield Remedy(fixes.CreateLocalQueue(self.account.local_queue, self.namespace, queues))
 
     def _stopped_local_queue(self) -> Iterator[Remedy]:
         yield from self._other_queues()
@@ -177,17 +176,13 @@ class QueueRemedies:
     def _resume(self, kind: str, name: str, *, namespaced: bool) -> Remedy:
         place = self._in_namespace(kind.lower(), name) if namespaced else f"{kind.lower()} {shlex.quote(name)}"
         edit = SetField(ObjectRef(kind, name, self.namespace if namespaced else ""), "spec.stopPolicy", "None")
-        text = f"set spec.stopPolicy of {kind} {name} to None once it may admit again: it was stopped on purpose"
         words = f"""patch {place} --type merge -p '{{"spec":{{"stopPolicy":"None"}}}}'"""
-        return Remedy(text, (edit,), (self._change(edit.object, words),))
+        return Remedy(fixes.ResumeQueue(kind, name), (edit,), (self._change(edit.object, words),))
 
     def _cluster_queue(self) -> Iterator[Remedy]:
         yield from self._other_queues()
-        name, meant = self.account.cluster_queue, self.account.meant
-        text = f"create ClusterQueue {name}"
-        if meant:
-            text += f", or delete LocalQueue {self.account.local_queue} and create it anew for ClusterQueue {meant}"
-        yield Remedy(f"{text}: spec.clusterQueue of a LocalQueue cannot be changed")
+        account = self.account
+        yield Remedy(fixes.CreateClusterQueue(account.cluster_queue, account.local_queue, account.meant))
 
     def _inactive(self) -> Iterator[Remedy]:
         yield from self._other_queues()
@@ -196,14 +191,11 @@ class QueueRemedies:
                 yield self._resume("ClusterQueue", self.account.cluster_queue, namespaced=False)
             elif reason == "FlavorNotFound":
                 near = nearest(name, tuple(self.world.flavors or ()))
-                meant = f", or name {near} in ClusterQueue {self.account.cluster_queue}" if near else ""
-                yield Remedy(f"create ResourceFlavor {name}{meant}")
+                yield Remedy(fixes.CreateFlavor(name, self.account.cluster_queue, near))
             elif reason == "AdmissionCheckNotFound":
-                yield Remedy(
-                    f"create AdmissionCheck {name}, or take it out of ClusterQueue {self.account.cluster_queue}"
-                )
+                yield Remedy(fixes.CreateAdmissionCheck(name, self.account.cluster_queue))
             else:
-                yield Remedy(f"see why the controller of AdmissionCheck {name} does not set it Active")
+                yield Remedy(fixes.SeeCheckController((name,), inactive=True))
 
     def _namespace(self) -> Iterator[Remedy]:
         yield from self._other_queues()
@@ -213,9 +205,7 @@ class QueueRemedies:
         if queue is None or space is None:
             return
         if selector is None:
-            yield Remedy(
-                f"give ClusterQueue {queue.metadata.name} a namespaceSelector: without one it takes no namespace"
-            )
+            yield Remedy(fixes.ChangeNamespaceSelector(queue.metadata.name, missing=True))
             return
         wanted = dict(selector.match_labels or {})
         for expression in selector.match_expressions or ():
@@ -227,32 +217,21 @@ class QueueRemedies:
         changed = structs.replace(space, metadata=structs.replace(space.metadata, labels=labels))
         world = structs.replace(self.world, namespaces={**self.world.namespaces, self.namespace: changed})
         if self._verdict(world).cause == "namespace":
-            yield Remedy(
-                f"change the namespaceSelector of ClusterQueue {queue.metadata.name}, or labels of the namespace"
-            )
+            yield Remedy(fixes.ChangeNamespaceSelector(queue.metadata.name))
             return
         pairs = {key: value for key, value in wanted.items() if (space.metadata.labels or {}).get(key) != value}
-        text = " ".join(f"{key}={value}" for key, value in pairs.items())
-        then = self._then(world) or "it stands in the queue then"
         words = " ".join(shlex.quote(f"{key}={value}") for key, value in pairs.items())
         space_ref = ObjectRef("Namespace", self.namespace)
         command = self._change(space_ref, f"label namespace {shlex.quote(self.namespace)} {words} --overwrite")
-        yield self._remedy(f"label namespace {self.namespace} with {text}: {then}", (), (command,))
+        fix = fixes.LabelNamespace(self.namespace, tuple(pairs.items()), self._then(world))
+        yield self._remedy(fix, (), (command,))
 
     def _values(self) -> Iterator[Remedy]:
         for detail in self.account.details:
             path, resources, text = (*detail.split(": ", 2), "", "")[:3]
             container = self._container(path)
-            if "limits" in text:
-                yield Remedy(
-                    f"state requests.{resources} of {container} at or below its limit, or its limit above: "
-                    "a LimitRange fills in the other of them"
-                )
-            else:
-                bound = "max" if "above" in text else "min"
-                yield Remedy(
-                    f"bring {resources} of {container} within the {bound} of the LimitRanges of {self.namespace}"
-                )
+            bound: Literal["limit", "max", "min"] = "limit" if "limits" in text else "max" if "above" in text else "min"
+            yield Remedy(fixes.KeepToBounds(resources, container, bound, self.namespace))
 
     def _container(self, path: str) -> str:
         """Return what a path of a pod set names."""
@@ -269,21 +248,20 @@ class QueueRemedies:
         rows = [row for row in self.account.flavors if row.why]
         uncovered = [row.resource for row in rows if row.why == "uncovered"]
         if uncovered:
-            names = join_words(uncovered)
-            what = f"take {names} out of the requests"
-            if self.of.kind == "PipelineRun":
-                annotations = join_words([f"{model.REQUESTS}{name}" for name in uncovered])
-                what = f"start a run without annotation {annotations}{self._from_expressions()}"
-            yield Remedy(f"{what}, or let ClusterQueue {self.account.cluster_queue} cover {names}")
+            yield Remedy(
+                fixes.CoverResources(
+                    tuple(uncovered),
+                    self.account.cluster_queue,
+                    annotated=self.of.kind == "PipelineRun",
+                    expressions=self._has_expressions(),
+                )
+            )
             return
         for flavor in dict.fromkeys(row.flavor for row in rows if row.why == "taint"):
             yield from self._tolerating(flavor)
         for flavor in dict.fromkeys(row.flavor for row in rows if row.why == "affinity"):
             labels = (self.world.flavors or {})[flavor].spec.node_labels or {}
-            text = " ".join(f"{key}={value}" for key, value in sorted(labels.items()))
-            yield Remedy(
-                f"drop or change what node selector or affinity say of flavor {flavor}, whose nodes have {text}"
-            )
+            yield Remedy(fixes.ChangePlacement(flavor, tuple(sorted(labels.items()))))
 
     def _tolerating(self, flavor: str) -> Iterator[Remedy]:
         taints = taints_of((self.world.flavors or {})[flavor])
@@ -292,8 +270,8 @@ class QueueRemedies:
             lambda each: _with_spec(each, tolerations=[*(each.template.spec.tolerations or ()), *added])
         )
         if then := self._then(workload=changed):
-            texts = [f"{taint.key}={taint.value}:{taint.effect}" for taint in taints]
-            yield self._remedy(f"tolerate {join_words(texts)} in the pods of {self.of}, for flavor {flavor}: {then}")
+            texts = tuple(f"{taint.key}={taint.value}:{taint.effect}" for taint in taints)
+            yield self._remedy(fixes.TolerateTaints(texts, self.of, flavor, then))
 
     def _with_pod_sets(self, change: Callable[[model.PodSet], model.PodSet]) -> model.KueueWorkload:
         pod_sets = tuple(change(pod_set) for pod_set in self.workload.spec.pod_sets or ())
@@ -305,7 +283,7 @@ class QueueRemedies:
         yield from self._raised()
         yield from self._other_queues()
         if self.account.cause == "WaitingForQuota":
-            yield Remedy("wait: others give their quota back when they end")
+            yield Remedy(fixes.WaitForQuota())
 
     def _fewer_pods(self) -> Iterator[Remedy]:
         """Yield the most pods of a Job that fit now."""
@@ -322,13 +300,11 @@ class QueueRemedies:
                 high = count - 1
         if best:
             edit = Scale(self.of, "spec.parallelism", best, pod_sets[0].count)
-            pods = f"{best} pod{'s' * (best != 1)}"
-            text = f"run {pods} of {self.of} at once (spec.parallelism), not {pod_sets[0].count}: it is admitted then"
             place = self._in_namespace(self.of.kind.lower(), self.of.name)
             patch = json.dumps({"spec": {"parallelism": best}}, separators=(",", ":"))
             stored = self.store.get("Job", self.of.name, self.namespace) is not None
             commands = (self._change(self.of, f"patch {place} --type merge -p {shlex.quote(patch)}"),) if stored else ()
-            yield self._remedy(text, (edit,), commands)
+            yield self._remedy(fixes.RunFewerPods(self.of, best, pod_sets[0].count), (edit,), commands)
 
     def _smaller(self) -> Iterator[Remedy]:
         """Yield the most that each pod may be charged, in the flavor that leaves most of it, so that it fits now."""
@@ -371,15 +347,13 @@ class QueueRemedies:
                 )
                 for name, text in texts.items()
             ]  # fmt: skip
-            parts = [f"requests.{name} of container {containers[0].name} to {text}" for name, text in texts.items()]
-            return self._remedy(f"set {join_words(parts)}: it is admitted then", edits)
+            return self._remedy(fixes.LowerRequests(_amounts(texts), containers[0].name), edits)
         queue = self.world.queue_of(self.workload)
         charge = self.world.charges(self.workload)[0][0].amounts
         lowered = {name: min(units, most.get(name, units)) for name, units in charge.items()}
         if queue is None or self.world.by_quota(queue, [PodSetRequest(pod_set, lowered)]).cause != "fits":
             return None
-        parts = [f"{name} {text}" for name, text in texts.items()]
-        return self._remedy(f"ask for at most {join_words(parts)} in each pod: there is room for it then")
+        return self._remedy(fixes.LowerRequests(_amounts(texts)))
 
     def _with_annotations(self, texts: Mapping[str, str], before: ResourceList) -> Remedy | None:
         """Return the remedy of a run that asks for this in its annotations; None where each run counts as one."""
@@ -389,15 +363,11 @@ class QueueRemedies:
             SetField(self.of, f"metadata.annotations[{model.REQUESTS}{name}]", text, str(before.get(name, "")))
             for name, text in texts.items()
         ]
-        parts = [f"annotation {model.REQUESTS}{name} is {text}" for name, text in texts.items()]
-        text = f"start a run whose {join_words(parts)} once it is created{self._from_expressions()}"
-        return self._remedy(f"{text}: it is admitted then", edits)
+        return self._remedy(fixes.LowerAnnotations(_amounts(texts), expressions=self._has_expressions()), edits)
 
-    def _from_expressions(self) -> str:
-        """Return that tekton-kueue may add to the annotations of a run."""
-        if self.store.get("ConfigMap", model.RUN_CONFIG, model.RUN_CONFIG_NAMESPACE) is None:
-            return ""
-        return f" (expressions of ConfigMap {model.RUN_CONFIG} add to it)"
+    def _has_expressions(self) -> bool:
+        """Return whether tekton-kueue may add to the annotations of a run."""
+        return self.store.get("ConfigMap", model.RUN_CONFIG, model.RUN_CONFIG_NAMESPACE) is not None
 
     def _raised(self) -> Iterator[Remedy]:
         """Yield larger quotas of one flavor with which it fits now."""
@@ -462,7 +432,7 @@ class QueueRemedies:
         name = self.account.cluster_queue
         queue = self.world.queues[name]
         ref = ObjectRef(model.CLUSTER_QUEUE, name)
-        edits, changes, texts = [], [], []
+        edits, changes, quotas = [], [], []
         for flavor, resource in raised:
             field = quota_field(queue, flavor, resource)
             to = self._raised_text(flavor, resource, raised)
@@ -470,15 +440,11 @@ class QueueRemedies:
             edits.append(RaiseQuota(ref, field, resource, to, before))
             pointer = "/" + field.replace("[", "/").replace("]", "").replace(".", "/")
             changes.append({"op": "replace", "path": pointer, "value": to})
-            texts.append(f"{resource} of flavor {flavor} from {before} to {to}")
+            quotas.append(fixes.RaisedQuota(resource, flavor, before, to))
         patch = shlex.quote(json.dumps(changes, separators=(",", ":")))
-        before_it = ", with those before it" if self.account.place > 1 else ""
+        outcome = fixes.QueueOutcome(with_others=self.account.place > 1)
         command = self._change(ref, f"patch clusterqueue {shlex.quote(name)} --type json -p {patch}")
-        return self._remedy(
-            f"raise nominalQuota in ClusterQueue {name}: {join_words(texts)}: it is admitted then{before_it}",
-            edits,
-            (command,),
-        )
+        return self._remedy(fixes.RaiseNominalQuota(name, tuple(quotas), outcome), edits, (command,))
 
     def _head(self) -> Iterator[Remedy]:
         """Yield what gets the head of the queue out of the way."""
@@ -491,41 +457,38 @@ class QueueRemedies:
         account = account_of_workload(self.store, waiting)
         of = ObjectRef(kind, name, waiting.metadata.namespace)
         for remedy in QueueRemedies(self.store, self.world, waiting, account, of).found():
-            yield structs.replace(
-                remedy,
-                text=joined(f"for {owner_name(waiting)}, which is first", remedy.text, between=": "),
-                admits=None,
-            )
-        yield Remedy(f"delete {owner_name(waiting)}, or give it less priority: those behind it are looked at then")
+            yield structs.replace(remedy, text=fixes.MendHead(owner_name(waiting), remedy.text), admits=None)
+        yield Remedy(fixes.RemoveHead(owner_name(waiting)))
 
     def _deactivated(self) -> Iterator[Remedy]:
         name = self.workload.metadata.name
         if self.of.kind == "PipelineRun":
-            yield Remedy(f"start a new run: Kueue has ended {self.of}")
+            yield Remedy(fixes.StartNewRun(self.of))
             return
         if self.account.reason in {"Deactivated", ""}:
             patch = """'{"spec":{"active":true}}'"""
             place = self._in_namespace("workload.kueue.x-k8s.io", name)
             edit = SetField(ObjectRef(model.WORKLOAD, name, self.namespace), "spec.active", "true", "false")
-            text = f"set spec.active of Workload {name} to true once it may run: it was set to false by hand"
-            yield Remedy(text, (edit,), (self._change(edit.object, f"patch {place} --type merge -p {patch}"),))
+            command = self._change(edit.object, f"patch {place} --type merge -p {patch}")
+            yield Remedy(fixes.ReviveWorkload(name), (edit,), (command,))
             return
-        yield Remedy(
-            f"delete Workload {name}, of which Kueue makes another one, or create {self.of} anew; spec.active true "
-            "revives nothing"
-        )
+        yield Remedy(fixes.RemakeWorkload(name, self.of))
 
     def _backoff(self) -> Iterator[Remedy]:
         state = self.workload.status.requeue_state
         if state is not None and state.requeue_at:
-            yield Remedy(f"wait until {state.requeue_at}: Kueue queues it again then")
+            yield Remedy(fixes.WaitForRequeue(state.requeue_at))
         else:
-            yield Remedy(f"delete Workload {self.workload.metadata.name}, of which Kueue makes another one")
+            yield Remedy(fixes.RemakeWorkload(self.workload.metadata.name))
 
     def _checks(self) -> Iterator[Remedy]:
         names = [check.name for check in self.account.checks if check.state != "Ready"]
         if names:
-            yield Remedy(f"see what the controller of {join_words(names)} waits for: kubectl describe admissioncheck")
+            yield Remedy(fixes.SeeCheckController(tuple(names)))
+
+
+def _amounts(texts: Mapping[str, str]) -> tuple[fixes.ResourceAmount, ...]:
+    return tuple(fixes.ResourceAmount(name, text) for name, text in texts.items())
 
 
 def _round_down(resource: str, units: int) -> int:

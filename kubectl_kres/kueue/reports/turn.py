@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from kubectl_kres.kueue.reports.account import account_of, waits
 from kubectl_kres.kueue.reports.missing import fixes_without_workload
-from kubectl_kres.kueue.reports.record import QueueAccount
+from kubectl_kres.kueue.reports.record import QueueAccount, WhyItWaits
 from kubectl_kres.kueue.reports.remedies import remedies_of
-from kubectl_kres.kueue.reports.words import state_text
 from kubectl_kres.kueue.reports.world import labels_of_subject, workload_of
 from kubectl_kres.kueue.stored import planned_workload
 from kubectl_kres.model.kinds import BY_KIND
@@ -27,12 +26,13 @@ def held_state(store: Store, ref: ObjectRef, seen: RunState) -> RunState | None:
 
 
 def _state(account: QueueAccount, seen: RunState | None) -> RunState | None:
-    text = state_text(account)
-    if not waits(account) or not text or account.cause == "unknown":
+    if not waits(account) or account.cause in {"", "unknown"}:
         return None
     reason: Reason = "Queue" if seen is None else seen.reason
     since = (seen.since if seen is not None else "") or account.since
-    return RunState("waits", reason, since, by="Kueue", message=account.says, detail=text, next=SeeFix())
+    return RunState(
+        "waits", reason, since, by="Kueue", message=account.says, detail=WhyItWaits(account, "state"), next=SeeFix()
+    )
 
 
 def turn(store: Store, subject: Subject, analysis: Analysis | None) -> Turn | None:

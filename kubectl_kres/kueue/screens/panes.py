@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from kubectl_kres.kueue import model
 from kubectl_kres.kueue.reports.queues import QueuedWork, QueueReport, queue_report, queue_report_needs
 from kubectl_kres.kueue.reports.record import FlavorRow
-from kubectl_kres.kueue.reports.words import SHORT
 from kubectl_kres.kueue.reports.workload import WorkloadExplanation, workload_explanation, workload_needs
 from kubectl_kres.kueue.text import queue as queue_text
 from kubectl_kres.kueue.text import workload as workload_text
 from kubectl_kres.kueue.text.account import account_lines
+from kubectl_kres.kueue.text.causes import SHORT
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, tone_lines, wrap_text

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from kubectl_kres.kueue import model
 from kubectl_kres.kueue.reports.needs import queue_needs
-from kubectl_kres.kueue.reports.words import SHORT
 from kubectl_kres.kueue.reports.workload import WorkloadExplanation, waits_in_queue, workload_explanation
 from kubectl_kres.kueue.rules.world import is_pending
 from kubectl_kres.kueue.text import NO_KUEUE
+from kubectl_kres.kueue.text.causes import SHORT
 from kubectl_kres.kueue.text.workload import workload_lines
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef

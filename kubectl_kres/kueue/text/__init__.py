@@ -21,6 +21,10 @@ class KueueText(RenderSystem):
     """Queues, charges and flavors."""
 
     absent: Mapping[str, str] = dict.fromkeys((kind.kind for kind in KINDS), NO_KUEUE)
+    sentences: Mapping[str, str] = {
+        "kubectl_kres.kueue.reports.fixes": "kubectl_kres.kueue.text.fixes",
+        "kubectl_kres.kueue.reports.record": "kubectl_kres.kueue.text.causes",
+    }
 
     def turn_lines(self, parts: Parts, width: int, *, refused: bool, later: str = "") -> Iterator[Line]:
         if "queue" in parts:

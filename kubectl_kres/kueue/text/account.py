@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from kubectl_kres.kueue.reports.record import ChargedAmount, FlavorRow, QueueAccount
-from kubectl_kres.kueue.reports.words import cause_text, place_text
+from kubectl_kres.kueue.text.causes import cause_text, place_text
 from kubectl_kres.provenance.journal import Term
 from kubectl_kres.render.text.line import Line, columns, labelled_lines, tone_lines, wrap_text
 from kubectl_kres.reports.common.explanation import FailedRead

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.kueue.reports.queues import QueuedWork, QueueReport
-from kubectl_kres.kueue.reports.words import INACTIVE, SHORT
 from kubectl_kres.kueue.text.account import flavor_lines, unread_lines
+from kubectl_kres.kueue.text.causes import INACTIVE, SHORT
 from kubectl_kres.render.text.line import Line, Tone, clip_text, columns, tone_lines, wrap_text
 from kubectl_kres.wording import join_words
 

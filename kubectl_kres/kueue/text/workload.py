@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.kueue.reports.words import state_text
 from kubectl_kres.kueue.reports.workload import WorkloadExplanation
 from kubectl_kres.kueue.text.account import account_lines, detail_lines, flavor_lines
+from kubectl_kres.kueue.text.causes import state_text
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.render.verdict.remedy import remedy_lines
 

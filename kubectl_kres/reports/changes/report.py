@@ -144,8 +144,8 @@ class ClaimChange(Record, frozen=True):
     subject: ObjectRef
     effect: Effect
     pool: str = ""
-    before: str = ""
-    after: str = ""
+    before: Wording = ""
+    after: Wording = ""
 
 
 class NodesForChange(Record, frozen=True):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from kubectl_kres.kueue.reports.record import FlavorRow, QueueAccount
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kubectl_kres.kueue.reports.record import FlavorRow, QueueAccount, QueueStanding, WhyItWaits
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.wording import join_words
 
 #: Reasons of a ClusterQueue that admits nobody.
@@ -37,7 +41,8 @@ def cause_text(account: QueueAccount) -> str:
             return quota_text(account)
         case "behind":
             head = account.head.of if account.head is not None else "another"
-            why = f": {account.head_says}" if account.head_says else ""
+            said = sentence_text(account.head_says)
+            why = f": {said}" if said else ""
             return f"{head} stands in its way in ClusterQueue {cluster} (StrictFIFO){why}"
         case "fits":
             return f"ClusterQueue {cluster} has room for it: Kueue is yet to look at it"
@@ -175,3 +180,28 @@ SHORT = {
     "group-incomplete": "group incomplete",
     "no-workload": "no Workload",
 }
+
+
+def _why(why: WhyItWaits) -> str:
+    match why.part:
+        case "state":
+            return state_text(why.account)
+        case "quota":
+            return quota_text(why.account)
+        case "faults":
+            return inactive_text(why.account)
+    return cause_text(why.account)
+
+
+def short_cause(cause: str) -> str:
+    """Return it in as few words as a column has room for."""
+    return SHORT.get(cause, cause)
+
+
+def _standing(standing: QueueStanding) -> str:
+    if standing.waits_for:
+        return f"waits ({short_cause(standing.waits_for)})"
+    return f"admitted in flavor {join_words(standing.flavors)}" if standing.flavors else "admitted"
+
+
+WORDS: Mapping[type, Callable[[Any], str]] = {WhyItWaits: _why, QueueStanding: _standing}
