@@ -48,7 +48,9 @@ RULES: Mapping[str, CataloguedRule] = {
     ),
     "capsule/pool-named": CataloguedRule("A claim names a pool.", _CLAIM, by_hand=_EACH_WAY),
     "capsule/pool-exists": CataloguedRule(
-        "The named pool exists.", _CLAIM, by_hand="name a pool that exists (kubectl get resourcepools), or create it"
+        "The named pool exists.",
+        _CLAIM,
+        by_hand="name a pool that exists (kubectl get resourcepools{flags}), or create it",
     ),
     "capsule/namespace-selected": CataloguedRule(
         "The pool lists the claim's namespace in its status and is not being deleted.",

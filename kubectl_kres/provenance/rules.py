@@ -393,7 +393,7 @@ RULES: Mapping[str, CataloguedRule] = {
     "priority/unknown-class": CataloguedRule(
         "A named PriorityClass must exist.",
         "plugin/pkg/admission/priority",
-        by_hand="name a PriorityClass that exists (kubectl get priorityclasses), or create it",
+        by_hand="name a PriorityClass that exists (kubectl get priorityclasses{flags}), or create it",
     ),
     "priority/brought": CataloguedRule(
         "A pod may not bring another priority than its PriorityClass.",
@@ -403,7 +403,7 @@ RULES: Mapping[str, CataloguedRule] = {
     "runtime-class/unknown": CataloguedRule(
         "A named RuntimeClass must exist.",
         "plugin/pkg/admission/runtimeclass",
-        by_hand="name a RuntimeClass that exists (kubectl get runtimeclasses), or create it",
+        by_hand="name a RuntimeClass that exists (kubectl get runtimeclasses{flags}), or create it",
     ),
     "runtime-class/overhead": CataloguedRule(
         "The RuntimeClass adds its overhead to the pod.",

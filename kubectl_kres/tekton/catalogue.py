@@ -14,6 +14,8 @@ _LEVEL = "tekton pkg/internal/computeresources/tasklevel/tasklevel.go"
 _LIMITS = "tekton pkg/internal/computeresources/transformer.go"
 _DEFAULTS = "tekton pkg/internal/defaultresourcerequirements/transformer.go"
 _CONFIG = "tekton pkg/apis/config"
+#: Where feature flags stand, unless the Tekton Operator keeps them.
+_FLAGS = "ConfigMap feature-flags"
 
 RULES: Mapping[str, CataloguedRule] = {
     "tekton/step": CataloguedRule("The value stands at the step in the Task.", _API, refuses=False),
@@ -98,7 +100,8 @@ RULES: Mapping[str, CataloguedRule] = {
     "tekton/artifacts": CataloguedRule(
         "Artifacts need enable-artifacts to be true.",
         _API,
-        by_hand="set enable-artifacts to true in ConfigMap feature-flags, or use results",
+        by_hand="set enable-artifacts to true in {set_in}, or use results",
+        set_in=_FLAGS,
     ),
     "tekton/pipeline-task-name": CataloguedRule(
         "Each task of a Pipeline has a name of its own: letters a-z, digits and dashes.",
@@ -132,7 +135,8 @@ RULES: Mapping[str, CataloguedRule] = {
     "tekton/api-fields": CataloguedRule(
         "A field needs enable-api-fields to be beta or alpha.",
         _API,
-        by_hand="take the field out, or set enable-api-fields to beta in ConfigMap feature-flags",
+        by_hand="take the field out, or set enable-api-fields to beta in {set_in}",
+        set_in=_FLAGS,
     ),
     "tekton/override-name": CataloguedRule(
         "Each override names its step or sidecar, each once.", _API, by_hand="name each step or sidecar in one entry"
@@ -223,7 +227,8 @@ RULES: Mapping[str, CataloguedRule] = {
         "With coschedule: workspaces, the workspaces of a TaskRun are backed by at most one claim.",
         _RUN,
         by_hand="back the workspaces by one claim (subPath parts it), or set coschedule to disabled, pipelineruns or "
-        "isolate-pipelinerun in ConfigMap feature-flags",
+        "isolate-pipelinerun in {set_in}",
+        set_in=_FLAGS,
     ),
     "tekton/unknown-override": CataloguedRule(
         "Overrides name steps and sidecars that the Task has.",

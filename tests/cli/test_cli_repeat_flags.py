@@ -8,7 +8,9 @@ import pytest
 
 from kubectl_kres.cli.args.flags import access_flags, same_source
 from kubectl_kres.cli.args.options import ACCESS, CONNECTION, Options
+from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.remedies.commands import add_access_flags
+from kubectl_kres.reports.remedies.refusal_fixes import ByHand, MakeNamespace
 from kubectl_kres.store.store import Origin
 
 #: Flags of a connection that choose neither server nor user; of a token only that there is one is shown.
@@ -37,12 +39,14 @@ def test_a_token_is_not_shown_but_called_for():
 
 def test_commands_within_sentences_are_directed_too():
     texts = (
-        "create the namespace first (kubectl create namespace shop), or name one that there is",
+        MakeNamespace("shop"),
+        ByHand("priority/unknown-class"),
         "write a kind that the server has (kubectl api-resources lists them)",
         "ask for less (of cpu)",
     )
     assert add_access_flags(Origin("demo"), texts) == texts
-    first, second, third = add_access_flags(Origin("cluster", flags="--context lab --as eve"), texts)
-    assert "(kubectl create namespace shop --context lab --as eve), or" in first
+    first, class_missing, second, third = add_access_flags(Origin("cluster", flags="--context lab --as eve"), texts)
+    assert "(kubectl create namespace shop --context lab --as eve), or" in sentence_text(first)
+    assert "(kubectl get priorityclasses --context lab --as eve), or" in sentence_text(class_missing)
     assert second.endswith("(kubectl api-resources --context lab --as eve lists them)")
-    assert third == texts[2]
+    assert third == texts[3]

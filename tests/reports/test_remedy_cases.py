@@ -362,7 +362,7 @@ def test_what_no_edit_mends_stands_first_and_hides_nothing_behind_it():
             "set limits.memory of container app to 1Gi and requests.memory of container app to 512Mi",
         )
     ]
-    assert {(one.by_hand, one.remaining_refusal) for one in found} == {
+    assert {(sentence_text(one.by_hand), one.remaining_refusal) for one in found} == {
         (first, "no PriorityClass with name nope was found")
     }
     page = "\n".join(lines(asked(web(1, app, priorityClassName="nope"), full)))

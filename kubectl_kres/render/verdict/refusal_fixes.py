@@ -11,6 +11,7 @@ from kubectl_kres.reports.remedies.refusal_fixes import (
     AskWithin,
     BoundAmount,
     BoundClaim,
+    ByHand,
     ChangeValues,
     CorrectDefaults,
     Filling,
@@ -42,6 +43,12 @@ from kubectl_kres.wording import join_words
 
 _A_QUANTITY = "a quantity such as 500m or 128Mi"
 _DROP = "or send it with --validate=warn, which drops it"
+
+
+def _by_hand(fix: ByHand) -> str:
+    from kubectl_kres.provenance.rules import RULES  # noqa: PLC0415 - most refusals have an edit
+
+    return RULES[fix.rule].fix(fix.path, fix.container, fix.resource, fix.set_in, fix.flags)
 
 
 def _set_amount(fix: SetAmount) -> str:
@@ -157,7 +164,8 @@ def _make_namespace(fix: MakeNamespace) -> str:
         return f"clear what holds namespace {fix.name}, which does not go by itself ({fix.held}), or name another one"
     if fix.going:
         return f"wait until namespace {fix.name} is gone and create it again, or name another one"
-    return f"create the namespace first (kubectl create namespace {fix.name}), or name one that there is"
+    command = f"kubectl create namespace {fix.name}{f' {fix.flags}' if fix.flags else ''}"
+    return f"create the namespace first ({command}), or name one that there is"
 
 
 def _correct_defaults(fix: CorrectDefaults) -> str:
@@ -212,6 +220,7 @@ WORDS: Mapping[type, Callable[[Any], str]] = {
     WithinFeatures: _within_features,
     WithinNode: _within_node,
     BoundClaim: _bound_claim,
+    ByHand: _by_hand,
     CorrectDefaults: _correct_defaults,
     ChangeValues: lambda fix: (
         f"change requests.{fix.resource} and limits.{fix.resource} of {fix.holder}: {fix.message}"

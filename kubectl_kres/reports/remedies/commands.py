@@ -27,6 +27,7 @@ from kubectl_kres.reports.common.remedy import (
     SetField,
     SetValue,
 )
+from kubectl_kres.reports.remedies.refusal_fixes import ByHand, MakeNamespace
 from kubectl_kres.store.store import Origin
 
 PatchType = Literal["strategic", "merge", "json"]
@@ -244,6 +245,8 @@ def add_access_flags(origin: Origin, texts: Iterable[Wording]) -> tuple[Wording,
 def _with_flags(origin: Origin, text: Wording) -> Wording:
     if isinstance(text, Clauses):
         return structs.replace(text, parts=add_access_flags(origin, text.parts))
+    if isinstance(text, ByHand | MakeNamespace):
+        return structs.replace(text, flags=origin.flags)
     if not isinstance(text, str):
         return text
     text = _BRACKETS.sub(lambda match: f"({match[1]} {origin.flags}{match[2] or ''})", text)

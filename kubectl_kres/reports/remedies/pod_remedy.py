@@ -34,6 +34,7 @@ from kubectl_kres.reports.remedies.context import (
 from kubectl_kres.reports.remedies.refusal_fixes import (
     ALL_CONTAINERS,
     BoundClaim,
+    ByHand,
     Filling,
     LowerContainerLimit,
     LowerOrRaise,
@@ -135,9 +136,7 @@ def _by_hand(case: RemedyContext) -> Iterator[Wording]:
     if rule is None or not rule.by_hand:
         yield OtherRefusal(case.finding.rule, case.finding.path)
         return
-    yield rule.by_hand.format(
-        path=case.manifest_path(), container=case.container_title(), resource=case.finding.resource
-    )
+    yield ByHand(case.finding.rule, case.manifest_path(), case.container_title(), case.finding.resource)
 
 
 def request_over_limit(case: RemedyContext) -> Iterator[Wording]:

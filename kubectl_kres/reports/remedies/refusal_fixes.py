@@ -203,11 +203,12 @@ class BoundClaim(Sentence, frozen=True):
 
 
 class MakeNamespace(Sentence, frozen=True):
-    """``going``: it is being deleted; ``held``: what holds it, in the server's words."""
+    """``going``: it is being deleted; ``held``: what holds it, in the server's words. ``flags``: as in ``ByHand``."""
 
     name: str
     going: bool = False
     held: str = ""
+    flags: str = ""
 
 
 class WriteType(Sentence, frozen=True):
@@ -224,6 +225,21 @@ class CorrectDefaults(Sentence, frozen=True):
     limit_range: str
     resource: str
     broken: str
+
+
+class ByHand(Sentence, frozen=True):
+    """What the catalogue says of a rule for which no edit is computed.
+
+    ``set_in``: where the setting that it names stands, if elsewhere than usual. ``flags``: those of kubectl that choose
+    the server.
+    """
+
+    rule: str
+    path: str = ""
+    container: str = ""
+    resource: str = ""
+    set_in: str = ""
+    flags: str = ""
 
 
 class OtherRefusal(Sentence, frozen=True):

@@ -42,6 +42,7 @@ from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, TaskRun
 from kubectl_kres.tekton.reports.needs import pipeline_needs
+from kubectl_kres.tekton.reports.new_run import NewRun
 from kubectl_kres.tekton.reports.part import TektonPart
 from kubectl_kres.tekton.reports.pinned_tasks import with_lacking_tasks
 from kubectl_kres.tekton.reports.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask, TaskState
@@ -376,8 +377,7 @@ def explain_pipeline(store: Store, subject: Subject, options: EvaluationOptions)
         remedy = (release_remedy(store, subject.ref, waiting_status, run, stored=subject.raw is None),)
     failure = _failure(run)
     if failure is not None and not remedy:
-        reason = f" ({failure.reason})" if failure.reason else ""
-        remedy = _remedies_of_failed(tasks, f"start a new run: this one has failed{reason} and nothing revives it")
+        remedy = _remedies_of_failed(tasks, NewRun("failed", failure.reason))
     time = parse_api_time(options.now)
     left = time_left(run, time, world.config.timeout_minutes) if time is not None and not has_ended(run) else None
     gaps = dict.fromkeys(
@@ -545,7 +545,7 @@ def _not_stored(
     )
 
 
-def _remedies_of_failed(tasks: Sequence[PlannedTask], anew: str) -> tuple[Remedy, ...]:
+def _remedies_of_failed(tasks: Sequence[PlannedTask], anew: NewRun) -> tuple[Remedy, ...]:
     """Return what to change before the next run, for tasks that have failed and would be refused again; then to
     run it.
     """

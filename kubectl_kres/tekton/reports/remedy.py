@@ -11,12 +11,15 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import Slot
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.provenance.journal import Set
+from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.record import Clauses, Wording, joined
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.system_parts import part_of
 from kubectl_kres.reports.remedies.context import FieldNames, RemedyContext, RemedyTexts
 from kubectl_kres.reports.remedies.pod_remedy import remedies, request_over_limit, usual_remedies
+from kubectl_kres.reports.remedies.refusal_fixes import ByHand
 from kubectl_kres.reports.remedies.typos import suggest_quantity
+from kubectl_kres.tekton.reports.new_run import NewRun
 from kubectl_kres.tekton.reports.part import TektonPart
 
 _PAIR = re.compile(r"invalid request resource value: (\S+) must be less or equal to limit (\S+)")
@@ -78,12 +81,13 @@ _ABSENT = re.compile(r'(task|stepaction|pipeline)s\.tekton\.dev "([^"]*)" not fo
 _REFERRED = {"task": "Task", "stepaction": "StepAction", "pipeline": "Pipeline"}
 
 
-def _resolution_remedies(case: RemedyContext) -> Iterator[str]:
+def _resolution_remedies(case: RemedyContext) -> Iterator[Wording]:
     text = case.finding.text
     match, step = _ABSENT.search(text), text.partition('for step "')[2].partition('"')[0]
     names = text.rpartition("[")[2].rstrip("]").replace(" ", ", ")
     if match is not None:
-        yield f"create {_REFERRED[match[1]]} {match[2]}, or refer to one that is there, and start a new run"
+        create = f"create {_REFERRED[match[1]]} {match[2]}, or refer to one that is there"
+        yield joined(create, NewRun("and"), between=", ")
     elif "extra params" in text:
         yield f"take {names} out of the parameters of step {step}: its StepAction does not declare it"
     else:
@@ -197,51 +201,37 @@ def _title(slot: Slot, additions: Sequence[str]) -> str:
     return f"{kind} {name}" if kind in {"step", "sidecar"} and name else slot.title
 
 
-#: What comes after a fix where only a new run gets the change.
-_NEW_RUN = "start a new run"
-
-
 def for_new_run(text: Wording, *, again: bool = True) -> Wording:
-    """Return what a fix says; ``again``: with the new run that comes after it."""
-    return joined(text, f"then {_NEW_RUN}", between=", ") if again else text
+    """Return what a fix says; ``again``: with the new run that comes after it, which alone gets the change."""
+    return joined(text, NewRun("then"), between=", ") if again else text
 
 
 def names_new_run(text: Wording) -> bool:
     """Return whether a fix says already that a new run is to be started."""
     if isinstance(text, Clauses):
         return any(names_new_run(part) for part in text.parts)
-    return isinstance(text, str) and _NEW_RUN in text
+    return isinstance(text, NewRun) or (isinstance(text, ByHand) and text.rule == _CREATION)
+
+
+#: The rule of which the catalogue says that a new run is to be started.
+_CREATION = "tekton/pod-creation-failed"
+_OPERATOR = "TektonConfig config at spec.pipeline (the Tekton Operator keeps ConfigMap feature-flags)"
 
 
 def with_operator_location(text: Wording) -> Wording:
     """Return a sentence about a feature flag with the place where the Tekton Operator keeps it."""
     if isinstance(text, Clauses):
         return structs.replace(text, parts=tuple(with_operator_location(part) for part in text.parts))
-    if not isinstance(text, str):
-        return text
-    return text.replace(
-        "in ConfigMap feature-flags",
-        "in TektonConfig config at spec.pipeline (the Tekton Operator keeps ConfigMap feature-flags)",
-    )
-
-
-#: What a new run would fail by, too. Source: pkg/pod/status.go, reconciler/taskrun/taskrun.go of Tekton 1.15.
-_BEFORE_A_NEW_RUN: Mapping[str, str] = {
-    "TaskRunImagePullFailed": "correct the image, or the secret that it is pulled with, then ",
-    "CreateContainerConfigError": "create what the containers refer to (kubectl get events names it), or correct its "
-    "name, then ",
-    "InitContainerFailed": "look why with kubectl logs on that container, then ",
-    "PodEvicted": "ask for the memory or storage that it uses, so that others are evicted first, then ",
-}
+    if isinstance(text, ByHand) and RULES[text.rule].set_in:
+        return structs.replace(text, set_in=_OPERATOR)
+    return text
 
 
 def _sentences_for_run(texts: Sequence[Wording], part: TektonPart) -> tuple[Wording, ...]:
     """Return sentences that remedy a refusal, as the run needs them: one that has ended has to be made anew."""
     texts = [with_operator_location(text) if part.by_operator else text for text in texts]
     if part.failed and not texts:
-        before = _BEFORE_A_NEW_RUN.get(part.reason, "")
-        named = f" ({part.reason})" if part.reason != "Failed" else ""
-        return (f"{before}start a new run: this one has failed{named} and nothing revives it",)
+        return (NewRun("failed", part.reason if part.reason != "Failed" else ""),)
     if not part.has_ended or not texts:
         return tuple(texts)
     return *texts[:-1], for_new_run(texts[-1])

@@ -24,6 +24,7 @@ class TektonText(RenderSystem):
     """Runs, their conditions, and the LimitRange that Tekton makes of all."""
 
     sentences: Mapping[str, str] = {
+        "kubectl_kres.tekton.reports.new_run": "kubectl_kres.tekton.text.new_run",
         "kubectl_kres.tekton.reports.remedies.claim_remedies": "kubectl_kres.tekton.text.fixes",
     }
     absent: Mapping[str, str] = dict.fromkeys(("TaskRun", "PipelineRun"), NO_TEKTON)
