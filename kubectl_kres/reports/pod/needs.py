@@ -60,8 +60,17 @@ _WORTH = (
 
 
 def list_read_requests(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
-    """Return the reads that the answer and its fixes depend on, as far as they are known by now."""
-    return tuple(dict.fromkeys((*evaluation_needs(store, subject), *keeper_needs(store, subject))))
+    """Return the reads that the answer and its fixes depend on, as far as they are known by now.
+
+    Once all is read, the answer asks again what it lacks.
+    """
+    known: dict[int, tuple[Subject, tuple[ReadRequest, ...]]] = store.memo("reads of subjects", None, None, dict)
+    last = known.get(id(subject))
+    if last is not None and last[0] is subject:
+        return last[1]
+    reads = tuple(dict.fromkeys((*evaluation_needs(store, subject), *keeper_needs(store, subject))))
+    known[id(subject)] = subject, reads
+    return reads
 
 
 def evaluation_needs(store: Store, subject: Subject) -> tuple[ReadRequest, ...]:
