@@ -9,7 +9,8 @@
 Parts: start (commands that ask no cluster), single (one object among many pods), sums (all pods added up), pods (all
 pods and Deployments explained, and compared with what they would get), quota (all quotas recounted), nodes (what they
 say to pods, a node for 20 of them), snapshots (all objects written to a file, its pods read), taskruns (all runs of a
-namespace explained), claims, slopes (how all of these grow from 1,000 pods to --pods, with a plot in docs), feed
+namespace explained), claims, slopes (how all of these grow from 1,000 pods to --pods, with a plot in docs),
+tenant (how answers about one namespace grow with the objects that its tenant writes), feed
 (watched events), tui (the program in a terminal, under events).
 Commands take turns, so that other load on the machine meets all of them; each figure is a median, those of start are
 the least.  Figures are for comparing within one run, not between machines.  A command whose answer is wrong has no
@@ -39,6 +40,7 @@ from podspec import add, milli
 from served import CACHE, HERE, cluster, served, truth
 from single import single
 from slopes import slopes
+from tenant import tenant
 
 STARTS = 15
 FEW_PODS = 1000
@@ -100,7 +102,7 @@ def default_kubectl() -> Path:
 
 def size_of(part: str, options: argparse.Namespace) -> str:
     """How many objects a part is about; empty where that does not matter."""
-    if part in {"start", "feed"}:
+    if part in {"start", "feed", "tenant"}:
         return ""
     return str({"taskruns": options.taskruns, "claims": options.claims}.get(part, options.pods))
 
@@ -380,6 +382,7 @@ PARTS: dict[str, Callable[[str, argparse.Namespace], str]] = {
     "sums": sums,
     "pods": pods,
     "slopes": slopes,
+    "tenant": tenant,
     "quota": quota,
     "nodes": nodes,
     "snapshots": snapshots,
