@@ -23,7 +23,7 @@ from kubectl_kres.reports.explain.summary import Outlines
 from kubectl_kres.reports.namespace.explain_policy import explain_policy
 from kubectl_kres.reports.quota.fit import fit
 from kubectl_kres.reports.quota.quota_report import quota_reports
-from kubectl_kres.reports.quota.uncounted_names import meant_name
+from kubectl_kres.reports.quota.uncounted_names import UncountedName, uncounted_name
 from kubectl_kres.store.store import READ, ReadRequest, Store
 
 Raw = dict[str, Any]
@@ -380,7 +380,7 @@ def test_04_finished_pods_that_hold_the_count_are_named_with_their_job():
         ("count/deployments", "count/deployments.apps"),
         ("count/pod", "count/pods"),
         ("count/jobs", "count/jobs.batch"),
-        ("count/events", "none: the server never counts these objects"),
+        ("count/events", None),
         ("a.b.deviceclass.resource.k8s.io/device", "a.b.deviceclass.resource.k8s.io/devices"),
         ("nvidia.com/gpu", "requests.nvidia.com/gpu"),
         ("count/widgets.example.org", ""),
@@ -388,10 +388,11 @@ def test_04_finished_pods_that_hold_the_count_are_named_with_their_job():
         ("services.nodeports", ""),
     ],
 )  # fmt: skip
-def test_w7_w8_the_name_that_is_suggested_is_one_that_limits(name: str, meant: str):
-    assert meant_name(name) == meant
-    if meant and not meant.startswith("none"):
-        assert meant_name(meant) == ""
+def test_w7_w8_the_name_that_is_suggested_is_one_that_limits(name: str, meant: str | None):
+    never = UncountedName(never=True)
+    assert uncounted_name(name, ()) == (never if meant is None else UncountedName(meant) if meant else None)
+    if meant:
+        assert uncounted_name(meant, ()) is None
 
 
 def test_03_events_are_counted_by_nobody():

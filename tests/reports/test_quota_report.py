@@ -15,6 +15,7 @@ from kubectl_kres.render.quota.quota_blocks import lines
 from kubectl_kres.reports.common.explanation import EvaluationOptions
 from kubectl_kres.reports.common.resource_lists import scope_words
 from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports
+from kubectl_kres.reports.quota.uncounted_names import UncountedName
 from kubectl_kres.reports.quota.usage_tree import owner_needs
 from kubectl_kres.store.store import Coverage, ReadRequest
 
@@ -226,6 +227,6 @@ def test_a_name_that_nothing_counts_for_says_what_was_meant():
     store = filled([quota({"nvidia.com/gpu": "1"}, {})])
     [report] = quota_reports(store, [*store.all("ResourceQuota")], EvaluationOptions(now=NOW))
     [use] = report.uses
-    assert use.limits_nothing == "meant may be requests.nvidia.com/gpu"
+    assert use.limits_nothing == UncountedName("requests.nvidia.com/gpu")
     drawn = " ".join(" ".join(lines(report)).split())
     assert "nothing counts for this name, so it limits nothing: meant may be requests.nvidia.com/gpu" in drawn

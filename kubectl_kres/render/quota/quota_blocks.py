@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 from msgspec import Struct
 
@@ -19,6 +20,7 @@ from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.common.shown import WORST
 from kubectl_kres.reports.quota.fullness import QUOTA_STATES, fullest_first, quota_state
 from kubectl_kres.reports.quota.quota_report import QuotaReport, QuotaUse, UsageShare
+from kubectl_kres.reports.quota.uncounted_names import UncountedName
 from kubectl_kres.reports.quota.usage_tree import SetBy, UsageNode
 from kubectl_kres.wording import join_some
 
@@ -295,7 +297,7 @@ def _remarks(use: QuotaUse) -> Iterator[tuple[Tone, str]]:
     if use.optional:
         yield "quiet", "a pod that states no such value costs nothing here, unless a LimitRange gives it one"
     if use.limits_nothing:
-        yield "warn", f"nothing counts for this name, so it limits nothing: {use.limits_nothing}"
+        yield "warn", f"nothing counts for this name, so it limits nothing: {sentence_text(use.limits_nothing)}"
     if use.unread:
         yield "warn", f"not recounted: the {use.unread} were not read"
     if use.drift is not None:
@@ -345,3 +347,12 @@ def _share_rows(use: QuotaUse, usage_shares: Sequence[UsageShare], width: int) -
         )
         label_text = pad_text(clip_text(share.name, label), label)
         yield [("", f"    {label_text}  {pad_text(text, amount)}  {share.percents[use.name]:>3}%"), ("quiet", pods)]
+
+
+def _uncounted_name(name: UncountedName) -> str:
+    if name.never:
+        return "the server never counts these objects"
+    return f"meant may be {name.meant or 'the plural and the group of a kind that the server has'}"
+
+
+WORDS: Mapping[type, Callable[[Any], str]] = {UncountedName: _uncounted_name}

@@ -19,7 +19,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.objects import LimitRange, LimitRangeItem, ObjectRef, ResourceQuota
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity
-from kubectl_kres.record import Record
+from kubectl_kres.record import Record, Wording
 from kubectl_kres.reports.common.effective_policies import extended_resources, with_assumed_status
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, find_unread
 from kubectl_kres.reports.common.resource_lists import percent_of, scope_words
@@ -54,7 +54,7 @@ class QuotaUse(Record, frozen=True):
     drift: Drift | None = None
     unread: str = ""
     optional: bool = False
-    limits_nothing: str = ""
+    limits_nothing: Wording = ""
 
     @property
     def is_exceeded(self) -> bool:
@@ -168,7 +168,7 @@ def _list_uses(quota: ResourceQuota, wanted_amounts: Quantities) -> tuple[QuotaU
     return tuple(
         structs.replace(
             _build_use(name, hard.get(name), used.get(name) if name in hard else None, wanted_amounts.get(name)),
-            limits_nothing=uncounted_name(name, used),
+            limits_nothing=uncounted_name(name, used) or "",
         )
         for name in sorted({*hard, *wanted_amounts})
     )

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from difflib import get_close_matches
 
 from kubectl_kres.admission.quota.usage import IGNORED, claim_names
+from kubectl_kres.record import Sentence
 
 #: What ``count/`` may be followed by, of the groups whose kinds no server adds to.
 _COUNTED = {
@@ -23,31 +24,35 @@ _OWN_GROUPS = frozenset({"", "apps", "batch", "autoscaling", "policy", "extensio
 _SERVICES = ("services.loadbalancers", "services.nodeports")
 _STORAGE_CLASS, _OF_STORAGE = ".storageclass.storage.k8s.io/", ("requests.storage", "persistentvolumeclaims")
 _DEVICE_CLASS = ".deviceclass.resource.k8s.io/"
-#: Before what is said of a name where no other one is meant.
-_NONE = "none: "
-_NO_KIND = "the plural and the group of a kind that the server has"
 
 
-def uncounted_name(name: str, used: Collection[str]) -> str:
-    """Return what was probably meant by a name that limits nothing; empty for one that something may count for.
+class UncountedName(Sentence, frozen=True):
+    """A name that limits nothing. ``meant``: the one that probably was; empty: some plural and group that there is.
+
+    ``never``: no other name limits those objects either.
+    """
+
+    meant: str = ""
+    never: bool = False
+
+
+def uncounted_name(name: str, used: Collection[str]) -> UncountedName | None:
+    """Return what was probably meant by a name that limits nothing; None for one that something may count for.
 
     ``used``: the names that the quota's status has a count for; none: the controller has not counted yet.
     """
-    suggestion = meant_name(name)
-    if not suggestion and used and name not in used and name.startswith("count/"):
+    if name.startswith("count/"):
         # The quota controller leaves out of its status what no kind of the server counts for.
-        suggestion = _NO_KIND
-    if not suggestion:
-        return ""
-    return suggestion.removeprefix(_NONE) if suggestion.startswith(_NONE) else f"meant may be {suggestion}"
+        left_out = bool(used) and name not in used
+        return _meant_count(name.removeprefix("count/")) or (UncountedName() if left_out else None)
+    meant = _meant_name(name)
+    return UncountedName(meant) if meant else None
 
 
-def meant_name(name: str) -> str:
+def _meant_name(name: str) -> str:
     """Return the name that was probably meant, which limits something; empty for a name that something may count
     for.
     """
-    if name.startswith("count/"):
-        return _meant_count(name.removeprefix("count/"))
     if _STORAGE_CLASS in name:
         head, _, tail = name.partition(_STORAGE_CLASS)
         bare = head.removeprefix("requests.").removeprefix("limits.")
@@ -68,23 +73,23 @@ def meant_name(name: str) -> str:
     return f"requests.{name.removeprefix('limits.')}"
 
 
-def _meant_count(resource: str) -> str:
-    """Return the name that was probably meant after ``count/``."""
+def _meant_count(resource: str) -> UncountedName | None:
+    """Return the name that was probably meant after ``count/``; None: something may count for it."""
     plural, _, group = resource.partition(".")
     if resource in IGNORED:
-        return f"{_NONE}the server never counts these objects"
+        return UncountedName(never=True)
     if group in _COUNTED and plural in _COUNTED[group].split():
-        return ""
+        return None
     if group not in _OWN_GROUPS and "." in group:
-        return ""
+        return None
     for service_name in _SERVICES:
         if service_name in {resource, f"services.{resource}", f"services.{resource}s"}:
-            return service_name
+            return UncountedName(service_name)
     names_by_singular = {entry.rstrip("s"): full for entry, full in _BY_PLURAL.items()}
     close = names_by_singular.get(plural.lower().rstrip("s"))
     if close is not None and close not in IGNORED:
-        return f"count/{close}"
+        return UncountedName(f"count/{close}")
     near = get_close_matches(plural.lower(), [*_BY_PLURAL], 1, 0.8)
     if near and _BY_PLURAL[near[0]] not in IGNORED:
-        return f"count/{_BY_PLURAL[near[0]]}"
-    return "" if group in {"autoscaling", "policy", "extensions"} else _NO_KIND
+        return UncountedName(f"count/{_BY_PLURAL[near[0]]}")
+    return None if group in {"autoscaling", "policy", "extensions"} else UncountedName()
