@@ -23,6 +23,7 @@ class CapsuleText(RenderSystem):
 
     sentences: Mapping[str, str] = {
         "kubectl_kres.capsule.reports.claim.claim_notes": "kubectl_kres.capsule.text.claim_notes",
+        "kubectl_kres.capsule.reports.rule_fixes": "kubectl_kres.capsule.text.rule_fixes",
         "kubectl_kres.capsule.reports.pool.pool_warnings": "kubectl_kres.capsule.text.pool_warnings",
     }
     absent: Mapping[str, str] = dict.fromkeys(("ResourcePool", "ResourcePoolClaim"), NO_CAPSULE)

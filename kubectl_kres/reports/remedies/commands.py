@@ -13,7 +13,7 @@ from msgspec import structs
 from kubectl_kres.admission.base.field_path import FieldPath, MapKey
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.model.workload_kinds import PATCHED, SCALED
-from kubectl_kres.record import Clauses, Wording
+from kubectl_kres.record import Clauses, Sentence, Wording
 from kubectl_kres.reports.common.remedy import (
     CreateObject,
     DeleteObject,
@@ -235,6 +235,12 @@ _BRACKETS = re.compile(r"\((kubectl(?: [a-z0-9.-]+)+?)( lists them)?\)")
 _AT_END = re.compile(r": kubectl (?:patch|label) .*$")
 
 
+class CommandedFix(Sentence, frozen=True, kw_only=True):
+    """Base of fixes that name a line which makes one of the changes; ``command`` empty: there is none."""
+
+    command: str = ""
+
+
 def add_access_flags(origin: Origin, texts: Iterable[Wording]) -> tuple[Wording, ...]:
     """Return the sentences with such flags in the commands in their brackets, and at their ends."""
     if not origin.flags:
@@ -247,6 +253,8 @@ def _with_flags(origin: Origin, text: Wording) -> Wording:
         return structs.replace(text, parts=add_access_flags(origin, text.parts))
     if isinstance(text, ByHand | MakeNamespace):
         return structs.replace(text, flags=origin.flags)
+    if isinstance(text, CommandedFix):
+        return structs.replace(text, command=f"{text.command} {origin.flags}") if text.command else text
     if not isinstance(text, str):
         return text
     text = _BRACKETS.sub(lambda match: f"({match[1]} {origin.flags}{match[2] or ''})", text)
