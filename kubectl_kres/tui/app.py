@@ -13,10 +13,9 @@ from textual import events
 from textual.command import Provider
 from textual.filter import LineFilter
 from textual.screen import Screen
-from textual.timer import Timer
 
 from kubectl_kres.errors import KresError
-from kubectl_kres.render.text.line import Line, Tone, size
+from kubectl_kres.render.text.line import size
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui import commands, following, palette, save, themes, whatif
 from kubectl_kres.tui.following import FollowingApp
@@ -25,31 +24,24 @@ from kubectl_kres.tui.layout import AppFrame, show_prompt
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import HOME, History, Location, Trail
 from kubectl_kres.tui.screens.jump import JumpScreen, JumpTarget, targets
-from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Pane, PlaceOnScreen, StatusRemark
+from kubectl_kres.tui.screens.pane import OpenPlace, Pane, PlaceOnScreen
 from kubectl_kres.tui.screens.screen_factory import create_pane, users_location
 from kubectl_kres.tui.session import NAMESPACES, Session, is_connecting
 from kubectl_kres.tui.splash import LEAST
-from kubectl_kres.tui.table.strips import Bar, count_cells, safe_text
+from kubectl_kres.tui.table.strips import Bar, safe_text
 from kubectl_kres.tui.themes import AsciiOnly
 from kubectl_kres.tui.type_ahead import ENDING, TypeAhead
 from kubectl_kres.tui.widgets.header_footer import (
     crumb_at,
-    crumb_line,
     digit_of,
-    fresh_line,
-    key_line,
     sign_line,
-    typing_line,
-    where_line,
 )
 from kubectl_kres.tui.widgets.prompt import Prompt, Purpose
 
 #: Lines below which the way here gives its line to the screen.
 _LOW = 18
-#: Cells that the header keeps for where it is, whatever is tried and how fresh the rest is.
-_WHERE = 60
-#: Seconds that a remark stands in the status line, and in which the terminal is given back after a signal.
-_REMARK, _STUCK = 4.0, 5.0
+#: Seconds in which the terminal is given back after a signal.
+_STUCK = 5.0
 #: What a terminal makes of Enter before the program has it to itself; and Enter for those who know it from shells.
 _NEWLINE = "ctrl+j"
 #: What asks for help in most programs on full screen, where the settings give it no other meaning.
@@ -71,12 +63,10 @@ class Kres(FollowingApp):
         #: By screen where the user was on it when other objects came.
         self._places: dict[str, PlaceOnScreen] = {}
         self.pane: Pane | None = None
-        self.paused = self._missed_changes = False
+        self._missed_changes = False
         #: The signal that ended it, 0 if none did.
         self.ended = 0
         self._chosen_theme = theme
-        self._remark: Timer | None = None
-        self._message: Line = ()
         self.wanted_key: object = None
         self._purpose: Purpose = "command"
         #: What a number is typed for, and the numbers whose consequences wait for what has to be read.
@@ -186,54 +176,6 @@ class Kres(FollowingApp):
             self.wanted_key = read_requests
             self.session.request_reads(read_requests)
 
-    def tell(self) -> None:
-        """The lines around the screen."""
-        pane = self.pane
-        # While the app ends, its lines go before its timers do.
-        if pane is None or not self.screen_stack or not self.screen_stack[0].query("#keys"):
-            return
-        fresh = fresh_line(self.session, width := self.size.width, paused=self.paused)
-        if (change := self.session.what_if) is not None:
-            tried: Line = [("warn", f"~ {safe_text(change.short)} ")]
-            both: tuple[Line, ...] = ([("warn", f"~ what if {safe_text(change.words)} "), *fresh], [*tried, *fresh])
-            fresh = next((line for line in both if count_cells(line) <= width - _WHERE), tried)
-        self._bar("where").put(where_line(self.session, width, width - count_cells(fresh)), fresh)
-        filtered = pane.filter_summary
-        crumbs = [*(self._crumb(location) for location in self.history.trail[:-1]), pane.breadcrumb()]
-        right: Line = [("warn", f"filter {safe_text(filtered)} ")] if filtered else ()
-        rule = self._bar("status")._fill  # noqa: SLF001, the rule that the line is drawn on
-        # It is the border of what stands first, as the borders of other panes are theirs.
-        main = pane.main_widget
-        fill_tone = "focus" if main is not None and main is self.focused and not main.border_title else "quiet"
-        self._bar("crumbs").put(crumb_line(crumbs, width - len(filtered)), right, fill_tone=fill_tone)
-        texts = self._message or pane.status()
-        line: list[tuple[Tone, str]] = [("quiet", rule), ("", " "), *texts]
-        self._bar("status").put(line if texts else [("quiet", rule)])
-        self._bar("command").put([("quiet", " $ "), ("", pane.command())], [("quiet", "ctrl-y copies ")])
-        typing = self.screen_stack[0].has_class("typing")
-        self._bar("keys").put(typing_line(self._purpose) if typing else key_line(pane.hints(), width))
-
-    def _crumb(self, location: Location) -> str:
-        pane = self.panes.get(self._key(location))
-        if pane is not None and pane.location == location:
-            return pane.breadcrumb()
-        return location.title
-
-    def _bar(self, name: str) -> Bar:
-        return self.screen_stack[0].query_one(f"#{name}", Bar)
-
-    def show_remark(self, text: str, tone: Tone = "") -> None:
-        """A remark, for a while."""
-        self._message = [(tone or "strong", text)]
-        if self._remark is not None:
-            self._remark.stop()
-        self._remark = self.set_timer(_REMARK, self._clear_remark)
-        self.tell()
-
-    def _clear_remark(self) -> None:
-        self._message = ()
-        self.tell()
-
     def on_resize(self, event: events.Resize) -> None:
         width, height = event.size
         small = width < LEAST[0] or height < LEAST[1]
@@ -250,34 +192,15 @@ class Kres(FollowingApp):
     def on_open_place(self, event: OpenPlace) -> None:
         self.go(event.location, fresh=event.fresh)
 
-    def on_status_remark(self, event: StatusRemark) -> None:
-        if event.text:
-            self.show_remark(event.text, event.tone)
-        else:
-            self._clear_remark()
-
-    def on_copy(self, event: Copy) -> None:
-        self.copy(event.text, event.what)
-
     def go(self, location: Location, *, fresh: bool = False) -> None:
         """To a place, one step further on the way."""
         if location.view == "object" and location.ref is not None and location.ref.kind == "ResourceQuota":
             location = Location("quota", ref=location.ref)
         self.history.go(location, fresh=fresh)
-        self._message = ()
+        self.show_no_remark()
         self.show()
 
-    def copy(self, text: str, what: str) -> None:
-        """To the terminal's clipboard; not every terminal takes it."""
-        self.copy_to_clipboard(safe_text(text) if "\n" not in text else text)
-        self.show_remark(f"copied {what}: {text}" if "\n" not in text else f"copied {what}")
-
     # Keys
-
-    @property
-    def typing(self) -> bool:
-        """Return whether the keys are the prompt's."""
-        return self.screen_stack[0].has_class("typing")
 
     async def on_event(self, event: events.Event) -> None:
         """A key waits while the one before it may still lead to another screen, whose key it is then."""
@@ -291,10 +214,6 @@ class Kres(FollowingApp):
         typing, target = self.typing and event.key not in ENDING, self.focused
         await super().on_event(event)
         self._type_ahead.note_sent(event, target, typing=typing or self.screen is not self.screen_stack[0])
-
-    def on_descendant_focus(self) -> None:
-        """Mark the pane that has the keys."""
-        self.tell()
 
     def action_command_palette(self) -> None:
         """Open the palette; names of kinds that no screen has shown are read while it is open."""
@@ -438,7 +357,8 @@ class Kres(FollowingApp):
         for pane in self.panes.values():
             pane.remove()
         self.panes, self.pane, self.wanted_key, self.session, self.history = {}, None, None, session, history
-        self.paused, self._message = False, ()
+        self.paused = False
+        self.show_no_remark()
         session.greets = False
         self.follow_feed()
         self.show()
@@ -501,7 +421,7 @@ class Kres(FollowingApp):
     def on_prompt_typed(self, event: Prompt.Typed) -> None:
         if event.purpose == "filter" and self.pane is not None:
             # What was wrong with half of it need not be wrong with the whole.
-            self._message = ()
+            self.show_no_remark()
             self.pane.filter(event.text)
 
     def on_prompt_entered(self, event: Prompt.Entered) -> None:

@@ -10,9 +10,9 @@ from textual.message import Message
 from textual.timer import Timer
 
 from kubectl_kres.store.store import Changes
-from kubectl_kres.tui.screens.pane import FrameChanged, Pane
+from kubectl_kres.tui.around import LinesAround
+from kubectl_kres.tui.screens.pane import FrameChanged
 from kubectl_kres.tui.session import Session
-from kubectl_kres.tui.what_if_keys import WhatIfKeys
 
 #: Seconds between two looks at what arrived, and between two at what only time changes.
 PACE, CLOCK = 0.1, 1.0
@@ -28,22 +28,16 @@ class Arrived(Message, bubble=False):
         return isinstance(message, Arrived)
 
 
-class FollowingApp(WhatIfKeys):
+class FollowingApp(LinesAround):
     """The part of the app that follows the feed; ``app.Kres`` is the rest."""
 
-    panes: dict[str, Pane]
-    #: Whether the screen is held still, and something arrived meanwhile.
-    paused: bool
+    #: Whether something arrived while the screen is held still.
     _missed_changes: bool
     #: Whether a thread has sent word that nobody has looked after.
     _has_news = False
     #: The next look, and when the last one was.
     _next_look: Timer | None = None
     _looked_at = 0.0
-
-    def tell(self) -> None:
-        """Draw the lines around the screen."""
-        raise NotImplementedError
 
     @property
     def is_following(self) -> bool:
@@ -112,13 +106,9 @@ class FollowingApp(WhatIfKeys):
             self.tell()
         self._go_on()
 
+    @on(FrameChanged)  # what was done on the screen may have left something to compute
     def _go_on(self) -> None:
         """Look again soon where the screen has more to compute."""
         pane = self.pane
         if pane is not None and ((pane.sums and self.session.adder.busy) or (pane.has_work and not self.paused)):
             self.look_soon()
-
-    def on_frame_changed(self, _event: FrameChanged) -> None:
-        """What was done on the screen may have left something to compute."""
-        self.tell()
-        self._go_on()
