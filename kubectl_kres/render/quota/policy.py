@@ -105,7 +105,7 @@ def _summary(policy_explanation: PolicyExplanation) -> str:
             if len(policy_explanation.contradictions) > 1
             else ""
         )
-        return f"{policy_explanation.contradictions[0]}{more}"
+        return f"{sentence_text(policy_explanation.contradictions[0])}{more}"
     if policy_explanation.run_state is not None and policy_explanation.run_state.state != "starting":
         return state_sentence(policy_explanation.run_state)
     if policy_explanation.costs:
@@ -131,7 +131,7 @@ def policy_lines(
     if policy_explanation.contradictions:
         yield [("", "")]
         yield [("strong", "conflict")]
-        for text in policy_explanation.contradictions:
+        for text in map(sentence_text, policy_explanation.contradictions):
             yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="    "))
     if policy_explanation.subject.kind == "Namespace":
         yield from bounds_lines(policy_explanation, width, ascii_only=ascii_only)
@@ -324,7 +324,7 @@ def _head_lines(policy_explanation: PolicyExplanation, width: int, now: str) -> 
         text, tone = policy_word(policy_explanation)
         seen = "" if policy_explanation.complete else PARTLY
         yield from led_lines(tone, text, f"{seen}: {policy_explanation.subject.full_name}", width)
-    for text in _limit_texts(policy_explanation.contradictions, _SHOWN, "conflict"):
+    for text in _limit_texts([*map(sentence_text, policy_explanation.contradictions)], _SHOWN, "conflict"):
         yield from tone_lines("warn", wrap_text(text, width, first="  ", rest="    "))
 
 

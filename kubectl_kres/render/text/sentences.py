@@ -37,6 +37,7 @@ _WORDED_IN = {
     "kubectl_kres.reports.remedies.unseen_refusal": "kubectl_kres.render.verdict.unseen_fixes",
     "kubectl_kres.reports.pod.live_differences": "kubectl_kres.render.pod.live_reasons",
     "kubectl_kres.reports.quota.uncounted_names": "kubectl_kres.render.quota.quota_blocks",
+    "kubectl_kres.reports.namespace.allowed_ranges": "kubectl_kres.render.quota.conflicts",
     "kubectl_kres.reports.qos.qos_report": "kubectl_kres.render.pod.qos_notes",
 }
 

@@ -15,6 +15,7 @@ from kubectl_kres.model.objects import LAST_APPLIED, LimitRange, decode_object
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.quantity import parse as quantity
+from kubectl_kres.record import Record, Sentence
 from kubectl_kres.reports.common.explanation import Demand
 from kubectl_kres.reports.namespace.policy_explanation import Band, Default
 
@@ -118,19 +119,50 @@ def _field(path: str) -> str:
     return path.rpartition(".")[2].partition("[")[0]
 
 
+class StatedBound(Record, frozen=True):
+    """An amount, and the object that states it; empty: it is not named."""
+
+    amount: str
+    by: str = ""
+
+
+class Contradiction(Sentence, frozen=True):
+    """What a conflict says. ``low`` and ``high``: the bounds that are apart; of a quota what it allows.
+
+    ``values``: the default that is outside of a bound, the limit and request of a ratio, those between which the order
+    of LimitRanges decides. ``side``: limit or request, of these defaults.
+    """
+
+    kind: ConflictKind
+    resource: str
+    type: str = ""
+    quota: str = ""
+    side: str = ""
+    low: StatedBound | None = None
+    high: StatedBound | None = None
+    values: tuple[StatedBound, ...] = ()
+
+    @property
+    def stated_by(self) -> frozenset[str]:
+        """The objects that state the amounts."""
+        return frozenset(stated.by for stated in (self.low, self.high, *self.values) if stated is not None)
+
+
 class Conflict(NamedTuple):
-    """A condition that no pod can meet, or none that relies on the defaults. ``text``: a sentence without a full stop.
+    """A condition that no pod can meet, or none that relies on the defaults.
 
     ``sources``: the fields of LimitRanges and quotas that are in conflict.
     """
 
     kind: ConflictKind
-    text: str
+    text: Contradiction
     sources: tuple[Source, ...]
 
 
-def contradictions(limits: Sequence[Limits], quotas: Sequence[Quota], demanded: Iterable[Demand]) -> Iterator[str]:
-    """Yield the conflicts as sentences."""
+def contradictions(
+    limits: Sequence[Limits], quotas: Sequence[Quota], demanded: Iterable[Demand]
+) -> Iterator[Contradiction]:
+    """Yield what the conflicts say."""
     return (conflict.text for conflict in find_conflicts(limits, quotas, demanded))
 
 
@@ -148,22 +180,20 @@ def find_conflicts(limits: Sequence[Limits], quotas: Sequence[Quota], demanded: 
     yield from _rivals(limits)
     for demand in demanded:
         for name in demand.unfilled:
-            text = f"quota {demand.quota} requires {name} on every container, but no LimitRange sets a default"
+            text = Contradiction("unmet-requirement", name, quota=demand.quota)
             yield Conflict("unmet-requirement", text, (_hard(demand.quota, name),))
     yield from _too_small(result, quotas)
 
 
 def _find_empty_range(band: Band) -> Iterator[Conflict]:
     if band.is_empty:
-        text = (
-            f"no {band.resource} of a {band.type} is at least {band.low}{_format_source(band.low_source)} "
-            f"and at most {band.high}{_format_source(band.high_source)}"
-        )
+        low, high = _stated(band.low, band.low_source), _stated(band.high, band.high_source)
+        text = Contradiction("empty-range", band.resource, band.type, low=low, high=high)
         yield Conflict("empty-range", text, _known_sources(band.low_source, band.high_source))
 
 
-def _format_source(source: Source | None) -> str:
-    return f" ({source.ref})" if source is not None else ""
+def _stated(amount: object, source: Source | None = None) -> StatedBound:
+    return StatedBound(str(amount), str(source.ref) if source is not None else "")
 
 
 def _hard(quota: str, name: str) -> Source:
@@ -178,29 +208,28 @@ def _find_outside_defaults(item: ParsedItem, limits: Limits, bands: Mapping[str,
     """Yield defaults that the bounds of any LimitRange refuse."""
     holder = str(limits.source.ref)
     for word, field, values in (
-        ("default limit", "default", item.default),
-        ("default request", "defaultRequest", item.default_request),
+        ("limit", "default", item.default),
+        ("request", "defaultRequest", item.default_request),
     ):
         for name, value in values.items():
+            default = (StatedBound(str(value), holder),)
             band, own_source = bands.get(name), limits.source.at_path(f"{item.path}.{field}[{name}]")
             if band is not None and band.high is not None and value > quantity(band.high):
-                high = f"{band.high}{_format_source(band.high_source)}"
-                text = f"the {word} {name} {value} ({holder}) is over the max {high}"
+                bound = _stated(band.high, band.high_source)
+                text = Contradiction("default-outside", name, side=word, high=bound, values=default)
                 yield Conflict("default-outside", text, _known_sources(own_source, band.high_source))
             if band is not None and band.low is not None and value < quantity(band.low):
-                text = (
-                    f"the {word} {name} {value} ({holder}) is under the min {band.low}{_format_source(band.low_source)}"
-                )
+                bound = _stated(band.low, band.low_source)
+                text = Contradiction("default-outside", name, side=word, low=bound, values=default)
                 yield Conflict("default-outside", text, _known_sources(own_source, band.low_source))
     for name, value in item.default.items():
         band, request = bands.get(name), item.default_request.get(name, value)
         if band is None or band.ratio is None:
             continue
         if request == ZERO or value.nano * 10**9 > quantity(band.ratio).nano * request.nano:
-            text = (
-                f"the defaults of {name}, limit {value} and request {request} ({holder}), "
-                f"are further apart than the ratio {band.ratio}{_format_source(band.ratio_source)}"
-            )
+            ratio = _stated(band.ratio, band.ratio_source)
+            pair = (StatedBound(str(value), holder), StatedBound(str(request), holder))
+            text = Contradiction("ratio", name, high=ratio, values=pair)
             own_source = limits.source.at_path(f"{item.path}.default[{name}]")
             yield Conflict("ratio", text, _known_sources(own_source, band.ratio_source))
 
@@ -212,10 +241,8 @@ def _pods_below_containers(bands: Iterable[Band]) -> Iterator[Conflict]:
         if type_ != "Container" or pod is None or band.low is None or pod.high is None:
             continue
         if quantity(band.low) > quantity(pod.high):
-            text = (
-                f"a container needs at least {band.low} of {resource}{_format_source(band.low_source)}, "
-                f"a whole pod may have {pod.high}{_format_source(pod.high_source)}"
-            )
+            low, high = _stated(band.low, band.low_source), _stated(pod.high, pod.high_source)
+            text = Contradiction("pod-below-container", resource, low=low, high=high)
             yield Conflict("pod-below-container", text, _known_sources(band.low_source, pod.high_source))
 
 
@@ -233,8 +260,8 @@ def _rivals(limits: Iterable[Limits]) -> Iterator[Conflict]:
                     by_key.setdefault((name, word), {})[limit.source.name] = value, source
     for (name, word), entry in by_key.items():
         if len({value for value, _ in entry.values()}) > 1:
-            texts = " or ".join(f"{value} ({holder})" for holder, (value, _) in entry.items())
-            text = f"the default {word} of {name} is {texts}: the server's order of LimitRanges is arbitrary"
+            stated = tuple(StatedBound(str(value), holder) for holder, (value, _) in entry.items())
+            text = Contradiction("order", name, side=word, values=stated)
             yield Conflict("order", text, tuple(source for _, source in entry.values()))
 
 
@@ -243,8 +270,6 @@ def _too_small(bands: Iterable[Band], quotas: Iterable[Quota]) -> Iterator[Confl
         for quota in quotas if band.type == "Container" and band.low is not None else ():
             for name in (f"requests.{band.resource}", band.resource):
                 if name in quota.hard and quota.hard[name] < quantity(band.low or "0"):
-                    text = (
-                        f"a container needs at least {band.low} of {band.resource}{_format_source(band.low_source)}, "
-                        f"quota {quota.name} allows {quota.hard[name]} in total"
-                    )
+                    low, high = _stated(band.low, band.low_source), _stated(quota.hard[name])
+                    text = Contradiction("quota-too-small", band.resource, quota=quota.name, low=low, high=high)
                     yield Conflict("quota-too-small", text, (*_known_sources(band.low_source), _hard(quota.name, name)))

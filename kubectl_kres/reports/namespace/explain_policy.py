@@ -32,7 +32,7 @@ from kubectl_kres.reports.common import explanation, system
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, demands, policies
 from kubectl_kres.reports.common.last_editor import last_edit
 from kubectl_kres.reports.explain.explain import explain, quota_costs
-from kubectl_kres.reports.namespace.allowed_ranges import bands, contradictions, defaults
+from kubectl_kres.reports.namespace.allowed_ranges import Contradiction, bands, contradictions, defaults
 from kubectl_kres.reports.namespace.claim_binding import binding_needs, binding_state
 from kubectl_kres.reports.namespace.counted_object import counted_needs, explain_counted, is_counted_object
 from kubectl_kres.reports.namespace.policy_explanation import Band, PolicyExplanation
@@ -228,13 +228,13 @@ def _limit_range(context: _NamespaceContext) -> PolicyExplanation:
     )
 
 
-def _with_others(context: _NamespaceContext, limits: limitrange_object.Limits) -> tuple[str, ...]:
+def _with_others(context: _NamespaceContext, limits: limitrange_object.Limits) -> tuple[Contradiction, ...]:
     """Return the contradictions of a LimitRange by itself, and with the quotas and LimitRanges beside it."""
     policies = context.policies.policies
-    own_conflicts, name = contradictions([limits], policies.quotas, ()), f"({limits.source.ref})"
+    own = contradictions([limits], policies.quotas, ())
     beside = contradictions(policies.limits, policies.quotas, ())
-    named = (text for text in beside if name in text or f"({limits.source.name})" in text)
-    return tuple(dict.fromkeys((*own_conflicts, *named)))
+    named = {str(limits.source.ref), limits.source.name}
+    return tuple(dict.fromkeys((*own, *(each for each in beside if named & each.stated_by))))
 
 
 def _namespace(context: _NamespaceContext) -> PolicyExplanation:

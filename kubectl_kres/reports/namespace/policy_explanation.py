@@ -76,7 +76,7 @@ class PolicyExplanation(Record, frozen=True):
     demands: tuple[Demand, ...] = ()
     defaults: tuple[Default, ...] = ()
     bands: tuple[Band, ...] = ()
-    contradictions: tuple[str, ...] = ()
+    contradictions: tuple[Wording, ...] = ()
     pod_without_values: Explanation | None = None
     namespace_parts: Parts = msgspec.field(default_factory=dict, name=f"{HOLDER}namespaces")
     costs: tuple[QuotaCost, ...] = ()
