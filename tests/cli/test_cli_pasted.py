@@ -59,6 +59,7 @@ FILES = {
     "limitrange.yaml": b"apiVersion: v1\nkind: LimitRange\nmetadata: {name: small}\nspec: {limits: []}\n",
     **dict.fromkeys(("chart/pod.yaml", "deploy/pod.yaml"), POD),
     "yesterday.kres": demo.demo_path().read_bytes(),
+    "today.kres": demo.demo_path().read_bytes(),
     "config.yaml": b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config-defaults}\n",
     **dict.fromkeys(("prod.kres", "prod.kres.gz"), demo.demo_path().read_bytes()),
 }
