@@ -19,62 +19,54 @@ from kubectl_kres.reports.remedies.context import FieldNames, RemedyContext, Rem
 from kubectl_kres.reports.remedies.pod_remedy import remedies, request_over_limit, usual_remedies
 from kubectl_kres.reports.remedies.refusal_fixes import ByHand
 from kubectl_kres.reports.remedies.typos import suggest_quantity
+from kubectl_kres.tekton.reports import refusal_fixes as fixes
 from kubectl_kres.tekton.reports.new_run import NewRun
 from kubectl_kres.tekton.reports.part import TektonPart
 
 _PAIR = re.compile(r"invalid request resource value: (\S+) must be less or equal to limit (\S+)")
 
 
-def _over_limit(case: RemedyContext) -> Iterator[str]:
+def _over_limit(case: RemedyContext) -> Iterator[Wording]:
     match = _PAIR.search(case.finding.text)
-    figures = f" ({match[1]} and {match[2]})" if match is not None else ""
-    yield (
-        f"in the Task, lower the step's request to its limit or raise the limit{figures}; "
-        "values of the run do not help, the Task's own text is compared"
-    )
+    yield fixes.LowerStepRequest(match[1], match[2]) if match is not None else fixes.LowerStepRequest()
 
 
-def _decoding_remedies(case: RemedyContext) -> Iterator[str]:
+def _decoding_remedies(case: RemedyContext) -> Iterator[Wording]:
     path, text = case.finding.path, case.finding.observed
     holder, _, field = path.rpartition(".")
     if not path:
-        yield "correct the field that the message names"
+        yield fixes.CorrectField()
     elif "impossible ParamValues" in case.finding.text:
-        yield f"give {holder} a value"
+        yield fixes.CorrectField(holder, "no-value")
     elif not path.endswith("]"):
-        other = {"resources": "computeResources", "computeResources": "resources"}.get(field)
-        yield f"write {other}, not {field}, at {holder}" if other else f"take {path} out"
+        other = {"resources": "computeResources", "computeResources": "resources"}.get(field, "")
+        yield fixes.CorrectField(path, "unknown", other)
     elif "$(" in text:
-        yield f"write a quantity at {path}: parameters cannot be used there"
+        yield fixes.CorrectField(path, "parameter")
     else:
-        yield f'write {path} as {suggest_quantity(text) or "a quantity such as 500m or 128Mi"}, not "{text}"'
+        yield fixes.CorrectField(path, "quantity", observed=text, quantity=suggest_quantity(text))
 
 
-def _one_of(case: RemedyContext) -> Iterator[str]:
-    kind = "pipeline" if "pipelineRef" in case.finding.text else "task"
-    yield f"give either a reference, as {kind}Ref.name, or an embedded {kind}Spec"
+def _one_of(case: RemedyContext) -> Iterator[Wording]:
+    yield fixes.ReferOrEmbed("pipeline" if "pipelineRef" in case.finding.text else "task")
 
 
-def _retired_field_remedies(case: RemedyContext) -> Iterator[str]:
-    fields = case.finding.text.partition("field(s): ")[2].partition("\n")[0]
-    yield (
-        f"take {fields} out: inputs and outputs are workspaces and parameters now, "
-        "and what a run gives its steps stands in stepOverrides (v1: stepSpecs)"
-    )
+def _retired_field_remedies(case: RemedyContext) -> Iterator[Wording]:
+    yield fixes.DropRetiredFields(case.finding.text.partition("field(s): ")[2].partition("\n")[0])
 
 
-def _without_value(case: RemedyContext) -> Iterator[str]:
-    names = case.finding.text.rpartition("[")[2].rstrip("]").split()
-    those = "a default for it" if len(names) == 1 else "defaults for them"
-    yield f"give {' and '.join(names)} in spec.params of the run, or in the Task {those}"
+def _bracketed_names(text: str) -> tuple[str, ...]:
+    """Return the names that end a message, as ``[a b]``."""
+    return tuple(text.rpartition("[")[2].rstrip("]").split())
 
 
-def _timeout(case: RemedyContext) -> Iterator[str]:
-    sentences = case.finding.text.splitlines()
-    if any(" should be >= 0" in sentence for sentence in sentences):
-        yield "set the timeout to 0 or more"
-    if any(" should be >= 0" not in sentence for sentence in sentences):
-        yield "shorten the timeout that the message names, or lengthen what it is a part of"
+def _without_value(case: RemedyContext) -> Iterator[Wording]:
+    yield fixes.GiveParameters(_bracketed_names(case.finding.text))
+
+
+def _timeout(case: RemedyContext) -> Iterator[Wording]:
+    negative = [" should be >= 0" in sentence for sentence in case.finding.text.splitlines()]
+    yield from (fixes.ChangeTimeout(kind) for kind in (True, False) if kind in negative)
 
 
 _ABSENT = re.compile(r'(task|stepaction|pipeline)s\.tekton\.dev "([^"]*)" not found$')
@@ -84,53 +76,43 @@ _REFERRED = {"task": "Task", "stepaction": "StepAction", "pipeline": "Pipeline"}
 def _resolution_remedies(case: RemedyContext) -> Iterator[Wording]:
     text = case.finding.text
     match, step = _ABSENT.search(text), text.partition('for step "')[2].partition('"')[0]
-    names = text.rpartition("[")[2].rstrip("]").replace(" ", ", ")
+    names = _bracketed_names(text)
     if match is not None:
-        create = f"create {_REFERRED[match[1]]} {match[2]}, or refer to one that is there"
-        yield joined(create, NewRun("and"), between=", ")
+        yield joined(fixes.CreateReferred(_REFERRED[match[1]], match[2]), NewRun("and"), between=", ")
     elif "extra params" in text:
-        yield f"take {names} out of the parameters of step {step}: its StepAction does not declare it"
+        yield fixes.DropParameters(names, step)
     else:
-        yield f"give {names} in the parameters of step {step}, or a default in its StepAction"
+        yield fixes.GiveParameters(names, step)
 
 
-def _workspace_remedies(case: RemedyContext) -> Iterator[str]:
+def _workspace_remedies(case: RemedyContext) -> Iterator[Wording]:
     name = case.finding.text.partition('"')[2].partition('"')[0]
-    if "does not match" in case.finding.text:
-        yield f"take workspace {name} out of spec.workspaces of the run, or declare it in the Task"
-    else:
-        yield f"bind workspace {name} in spec.workspaces of the run, or make it optional in the Task"
+    yield fixes.BindWorkspace(name, undeclared="does not match" in case.finding.text)
 
 
 def _share_over_limit(case: RemedyContext) -> Iterator[Wording]:
     """Yield the remedies of a LimitRange's share, which a step without a request gets whatever limit it has."""
-    entry, name = case.last_set("requests"), case.finding.resource
+    entry, finding = case.last_set("requests"), case.finding
     if entry is None or entry.rule != "tekton/limitrange-share" or entry.source is None:
         yield from request_over_limit(case)
         return
-    cause = f"{entry.source.ref} gives it that request, since it has none or 0"
-    yield (
-        f"set limits.{name} of {case.container_title()} to at least {entry.after} ({cause}), "
-        f"or its request to at most {case.finding.limit} and no less than any min"
-    )
+    holder, by = case.container_title(), str(entry.source.ref)
+    yield fixes.RaiseAboveShare(finding.resource, holder, str(entry.after), finding.limit, by)
 
 
-def _object_refused_remedies(case: RemedyContext) -> Iterator[str]:
+def _object_refused_remedies(case: RemedyContext) -> Iterator[Wording]:
     source, name = case.finding.source, case.finding.resource
-    which = f"{name} of quota {source.name}" if source is not None and name else "the quota that counts them"
-    yield f"delete runs that have ended, or raise {which}"
+    known = source is not None and name
+    yield fixes.MakeRoomForRuns(name, source.name) if known and source is not None else fixes.MakeRoomForRuns()
 
 
-def _account_remedies(case: RemedyContext) -> Iterator[str]:
+def _account_remedies(case: RemedyContext) -> Iterator[Wording]:
     source = case.finding.source
     if source is None:
-        yield "create the ServiceAccount, or name one that exists in spec.serviceAccountName of the run"
+        yield fixes.CreateServiceAccount()
         return
-    create = f"kubectl create serviceaccount {quote(source.name)} -n {quote(source.namespace)}"
-    yield (
-        f"create ServiceAccount {source.name} ({create}), or name one that exists in serviceAccountName "
-        "(a PipelineRun has it in taskRunTemplate)"
-    )
+    command = f"kubectl create serviceaccount {quote(source.name)} -n {quote(source.namespace)}"
+    yield fixes.CreateServiceAccount(source, command)
 
 
 #: Remedies by rule, of what Tekton's webhooks and controller refuse.
@@ -159,10 +141,7 @@ def _division_remedies(case: RemedyContext) -> Iterator[Wording]:
         yield from usual_remedies(case)
         return
     name = sets[-1].path.rpartition("[")[2].rstrip("]")
-    yield (
-        f"take {name} out of the values for the whole Task and give it to one step, "
-        f"in the Task or with stepSpecs: it cannot be divided by {steps} steps"
-    )
+    yield fixes.GiveToOneStep(name, steps)
 
 
 #: Refusals of a part of what comes in whole numbers.

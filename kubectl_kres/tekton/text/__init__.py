@@ -25,6 +25,7 @@ class TektonText(RenderSystem):
 
     sentences: Mapping[str, str] = {
         "kubectl_kres.tekton.reports.new_run": "kubectl_kres.tekton.text.new_run",
+        "kubectl_kres.tekton.reports.refusal_fixes": "kubectl_kres.tekton.text.refusal_fixes",
         "kubectl_kres.tekton.reports.remedies.claim_remedies": "kubectl_kres.tekton.text.fixes",
     }
     absent: Mapping[str, str] = dict.fromkeys(("TaskRun", "PipelineRun"), NO_TEKTON)
