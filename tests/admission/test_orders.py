@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import permutations
+
 import msgspec
 import pytest
 from admission.samples import container, limit_range, one, pod, policies, quota, values
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kubectl_kres.admission.base.draft import draft_pod
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.limitrange import Limits, parse
+from kubectl_kres.admission.limitrange import Limits, mutate, parse
 from kubectl_kres.admission.request.new_pod import MOST_ORDERED, SLOTS, admit, defaulted_drafts, orders
 from kubectl_kres.model.objects import LimitRange
 from kubectl_kres.provenance.journal import Source
@@ -62,18 +67,53 @@ def test_each_exceeded_quota_can_answer():
     assert [outcome.message.partition(", ")[0].rpartition(" ")[2] for outcome in outcomes] == ["a", "b"]
 
 
-@pytest.mark.parametrize("count", range(MOST_ORDERED + 3))
+@pytest.mark.parametrize("count", range(MOST_ORDERED + 1))
 def test_how_many_orders_are_tried(count):
-    """All up to MOST_ORDERED; beyond, each pair of a first and a last one, of which any two values get their turns."""
     active = [f"lr{number}" for number in range(count)]
     found = orders([Limits(Source("LimitRange", name), ()) for name in active])
     tried = [tuple(one.source.name for one in order) for order in found]
     assert all(sorted(order) == active for order in tried)
-    assert len(set(tried)) == len(tried)
-    if count > MOST_ORDERED:
-        assert {(order[0], order[-1]) for order in tried} == {(a, b) for a in active for b in active if a != b}
-    else:
-        assert len(tried) == [1, 1, 2, 6, 24, 120][count]
+    assert len(set(tried)) == len(tried) == [1, 1, 2, 6, 24, 120][count]
+
+
+#: Defaults of a container, of few names and amounts, so that many fill in the same.
+DEFAULTS = st.dictionaries(st.sampled_from(("cpu", "memory", "example.com/card")), st.sampled_from(("1", "2")))
+ITEMS = st.builds(
+    lambda limits, requests: {"default": limits, "defaultRequest": requests}, st.just({}) | DEFAULTS, DEFAULTS
+)
+
+
+@given(
+    st.lists(ITEMS, min_size=MOST_ORDERED + 1, max_size=MOST_ORDERED + 4),
+    DEFAULTS,
+    st.lists(DEFAULTS, min_size=1, max_size=2),
+)
+def test_beyond_that_each_first_and_last_one_has_its_turn(
+    items: list[dict[str, dict[str, str]]], limits: dict[str, str], requests: list[dict[str, str]]
+):
+    """Pairs that cannot differ are left out: what is found is what all of them lead to, in the same order."""
+    active = [parse(limit_range(f"lr{number}", item)) for number, item in enumerate(items)]
+    active = [each for each in active if any(each.defaults)]
+    containers = [container(f"c{number}", requests=each) for number, each in enumerate(requests)]
+    item = pod(*containers, container("limited", limits=limits))
+
+    def look(order: Sequence[Limits]) -> tuple[object, ...]:
+        draft = draft_pod(item, Server())
+        for each in order:
+            mutate(draft, each, None)
+        return draft.annotation, *sorted((path, str(value)) for path, value in draft.values().items())
+
+    every = dict.fromkeys(
+        look((first, *(each for each in active if each not in (first, last)), last))
+        for first, last in permutations(active, 2)
+    )
+    if len(active) > MOST_ORDERED:
+        assert [*dict.fromkeys(map(look, orders(active)))] == [*every]
+
+
+def test_a_thousand_alike_are_tried_once():
+    active = [parse(limit_range(f"lr{number}", {"default": {"cpu": "1"}})) for number in range(1000)]
+    assert len([*orders(active)]) == 1
 
 
 def test_seven_limit_ranges_give_all_values():

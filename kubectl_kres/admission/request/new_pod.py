@@ -241,8 +241,12 @@ def defaulted_drafts(
     for order in orders(active, len(policies.limits)):
         twin = draft.copy()
         entries = None if steps is None else list(steps)
+        filled: frozenset[tuple[str, str]] = frozenset()
         for limits in order:
-            limitrange_admission.mutate(twin, limits, entries)
+            # Whatever one before it fills in, it has nothing to add to.
+            if not limits.filled <= filled:
+                limitrange_admission.mutate(twin, limits, entries)
+                filled |= limits.filled
         look = _look(twin)
         if look not in seen:
             seen.add(look)
@@ -296,7 +300,7 @@ def orders(active: Sequence[Limits], count: int = 0) -> Iterator[tuple[Limits, .
     goes round, so that each order is a rotation of that in which the keys came: by name when the server started, by
     creation since. That is inferred from Go's runtime and from hundreds of answers; a LimitRange that was deleted and
     made again can have taken a slot in between. Of what is not stored, or more than a group, every order is possible:
-    beyond MOST_ORDERED every first and last one.
+    beyond MOST_ORDERED every first and last one that makes a difference.
     """
     if len(active) > 2 and max(count, len(active)) <= SLOTS and all(limits.created is not None for limits in active):
         by_name, by_creation = list(active), sorted(active, key=lambda limits: limits.created or ("", 0))
@@ -306,9 +310,27 @@ def orders(active: Sequence[Limits], count: int = 0) -> Iterator[tuple[Limits, .
     if len(active) <= MOST_ORDERED:
         yield from permutations(active)
         return
-    for first, last in permutations(active, 2):
-        middle = tuple(limits for limits in active if limits is not first and limits is not last)
-        yield (first, *middle, last)
+    alike: dict[object, Limits] = {}
+    for limits in active:
+        alike.setdefault(limits.amounts, limits)
+    for first in alike.values():
+        others = [limits for limits in active if limits is not first]
+        for last in _different_lasts(first, others):
+            yield (first, *(limits for limits in others if limits is not last), last)
+
+
+def _different_lasts(first: Limits, others: Sequence[Limits]) -> Iterator[Limits]:
+    """Yield the LimitRanges that make a difference at the end: those that fill in something behind those before them,
+    and of the others, which add nothing anywhere, the first.
+    """
+    filled, added_nothing = first.filled, False
+    for limits in others:
+        if not limits.filled <= filled:
+            yield limits
+        elif not added_nothing:
+            added_nothing = True
+            yield limits
+        filled |= limits.filled
 
 
 class _Run:
