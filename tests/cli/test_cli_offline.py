@@ -304,6 +304,8 @@ def test_kinds_of_which_there_are_many_are_read_in_one_pass(kres: Kres, shop, mo
     kres("snapshot -A --out all.kres")
     passes = []
     pages = snapshots.pages
-    monkeypatch.setattr(snapshots, "pages", lambda path, *kinds: passes.append({*kinds}) or pages(path, *kinds))
+    monkeypatch.setattr(
+        snapshots, "pages", lambda path, *kinds, **more: passes.append({*kinds}) or pages(path, *kinds, **more)
+    )
     assert kres("simulate --snapshot all.kres -n shop --set limitrange/limits:spec.limits=[]").code == 0
     assert passes == [{"Pod", "TaskRun"}]
