@@ -73,7 +73,7 @@ def _text_lines(label: str, remedy: Remedy, width: int) -> Iterator[Line]:
     """Yield what to do, and why there is no command for it, with when a patch would be undone."""
     text, reason = sentence_text(remedy.text), sentence_text(remedy.no_command_reason)
     if reason:
-        reason = "; ".join(filter(None, (reason, _undone_text(remedy.stays))))
+        reason = "; ".join(filter(None, (reason, undone_text(remedy.stays))))
     behind = bool(reason) and _fits_behind(text, reason, width)
     yield from labelled_lines(label, f"{text}; {reason}" if behind else text, width)
     if reason and not behind:
@@ -82,12 +82,12 @@ def _text_lines(label: str, remedy: Remedy, width: int) -> Iterator[Line]:
 
 def _undone_lines(remedy: Remedy, width: int) -> Iterator[Line]:
     """Yield when the patch of the commands above is undone, unless it stands beside the reason for having none."""
-    undone = _undone_text(remedy.stays)
+    undone = undone_text(remedy.stays)
     if undone and remedy.commands and not remedy.no_command_reason:
         yield from tone_lines("quiet", wrap_text(undone, width, first=_INDENT, rest=_INDENT))
 
 
-def _undone_text(permanence: Permanence | None) -> str:
+def undone_text(permanence: Permanence | None) -> str:
     """Return when a patch is undone, or why that is not known; empty for one that stays or edits nothing, and where all
     is said by who keeps the object.
     """

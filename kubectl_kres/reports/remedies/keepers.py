@@ -118,6 +118,14 @@ def _permanence(store: Store, subject: Subject, remedy: Remedy) -> Permanence | 
     return undone or next(iter(seen), _STAYS)
 
 
+def permanence_of(store: Store, refs: Sequence[ObjectRef]) -> Permanence | None:
+    """Return what becomes of edits of these objects; None: there are none, or they are made in a file."""
+    if not refs or any(ref in store.files for ref in refs):
+        return None
+    seen = list(_of_objects(store, refs))
+    return next((each for each in seen if each.state == "undone"), None) or next(iter(seen), _STAYS)
+
+
 def _of_objects(store: Store, refs: Sequence[ObjectRef] | dict[ObjectRef, None]) -> Iterator[Permanence]:
     for ref in refs:
         metadata = getattr(store.get(ref.kind, ref.name, ref.namespace), "metadata", None)

@@ -14,6 +14,7 @@ from kubectl_kres.capsule.rules.allocation import ClaimKey
 from kubectl_kres.capsule.rules.webhooks import RELEASE
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.record import Record
+from kubectl_kres.reports.common.remedy import Permanence
 from kubectl_kres.reports.remedies.commands import delete_command, directed_command, patch_command
 from kubectl_kres.store.store import Origin
 
@@ -89,7 +90,7 @@ class UnblockOption(Record, frozen=True):
 
     also_admitted: who gets in, too. losing: who loses what it has. still_waiting: who of the queue still waits. Of many
     the first ones are named; ``gained`` and ``waiting`` say how many there are. ``takes_from``: other namespaces whose
-    claims give way.
+    claims give way. ``stays``: what becomes of the edits; absent: there are none, or they are made in a file.
     """
 
     kind: OptionKind
@@ -105,3 +106,9 @@ class UnblockOption(Record, frozen=True):
     gained: int = 0
     waiting: int = 0
     takes_from: tuple[str, ...] = ()
+    stays: Permanence | None = None
+
+    @property
+    def edited(self) -> tuple[ObjectRef, ...]:
+        """The claims and pools that it changes, and that stay."""
+        return tuple(action.subject for action in self.actions if action.verb in {"edit", "move", "raise"})

@@ -26,6 +26,7 @@ from kubectl_kres.model.objects import ScopedRequirement
 from kubectl_kres.quantity import Quantity, quantity_of
 from kubectl_kres.reports.common.resource_lists import scope_words
 from kubectl_kres.reports.remedies.engine import Search, State
+from kubectl_kres.reports.remedies.keepers import permanence_of
 from kubectl_kres.store.store import Origin
 from kubectl_kres.wording import join_some
 
@@ -214,8 +215,18 @@ def unblock_options(
     """Return what lets a waiting claim in, each tried by the controller's own steps; other pools also for one that
     failed.
 
-    None where the pool or its other claims are not known, except to ask for less, and to be looked at again.
+    None where the pool or its other claims are not known, except to ask for less, and to be looked at again. Each says
+    what becomes of its edits.
     """
+    return tuple(
+        structs.replace(option, stays=permanence_of(context.store, option.edited))
+        for option in _find_options(context, claim, standing)
+    )
+
+
+def _find_options(
+    context: PoolIndex, claim: ResourcePoolClaim, standing: ClaimStanding
+) -> tuple[actions.UnblockOption, ...]:
     pool = context.pool_of(claim)
     if standing.state in WAITING:
         if pool is None or not context.claims_known(pool):
