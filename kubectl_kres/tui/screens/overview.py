@@ -220,12 +220,15 @@ class OverviewPane(TablePane):
 
     def _strip(self, width: int) -> Iterable[Line]:
         """The counts of all areas: how many are not as they should be, of how many; where there is no room for all,
-        of those where something is not.
+        of those where something is not, and then without the refused ones, which are workloads, too.
         """
-        lines = list(self._strip_lines(self._counted_areas, width))
-        if len(lines) <= _STRIP:
-            return lines
-        return self._strip_lines([pair for pair in self._counted_areas if pair[1].mark[0]], width)
+        wrong = [pair for pair in self._counted_areas if pair[1].mark[0]]
+        once = [(area, row) for area, row in wrong if area is None or area.name != "refused"]
+        for counted in (self._counted_areas, wrong):
+            lines = list(self._strip_lines(counted, width))
+            if len(lines) <= _STRIP:
+                return lines
+        return self._strip_lines(once, width)
 
     def _strip_lines(self, counted: Sequence[tuple[OverviewArea | None, Notice]], width: int) -> Iterator[Line]:
         line: list[tuple[Tone, str]] = []
