@@ -9,6 +9,9 @@ from kubectl_kres.render.text.line import Line, Tone, ago_or_at, labelled_lines
 from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import Explanation
 
+#: Possible answers of the server that are written out.
+_MOST_ANSWERS = 8
+
 
 def remark_lines(explanation: Explanation, *, steps: bool, width: int, now: str = "") -> Iterator[Line]:
     """Yield other possible answers, warnings, assumptions, failed reads, and the last editors."""
@@ -25,12 +28,18 @@ def remark_groups(
 ) -> tuple[tuple[Tone, str, tuple[str, ...]], ...]:
     """Return the remarks with tone and label. ``now`` (RFC 3339): times are ages then."""
     return (
-        ("warn", "or", explanation.verdict.others),
+        ("warn", "or", _some_answers(explanation.verdict.others)),
         ("warn", "warning", explanation.warnings),
         ("bad", "unread", tuple(_not_seen(explanation))),
         ("quiet", "assumed", tuple(sentence_text(assumption.text) for assumption in explanation.assumptions)),
         ("quiet", "changed", tuple(_edits(explanation, steps=steps, now=now))),
     )
+
+
+def _some_answers(answers: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the first of what the server may answer in another order of LimitRanges or quotas, and how many more."""
+    left = len(answers) - _MOST_ANSWERS
+    return (*answers[:_MOST_ANSWERS], f"one of {left} more answers: -o json has all") if left > 1 else answers
 
 
 def _not_seen(explanation: Explanation) -> Iterator[str]:
