@@ -92,3 +92,21 @@ def test_several_kinds_without_permission_have_one_line(kres: Kres, api):
         whole = kres(f"{command} --all").out
         assert all(f"{kind} is forbidden: User" in " ".join(whole.split()) for kind in ("limitranges", "events"))
     assert "5 unread" in kres("check").out.splitlines()[0]
+
+
+def test_of_many_possible_answers_the_first_are_written_out(kres: Kres, tmp_path: Path):
+    """Each of twenty LimitRanges may be the one that refuses; documents have all."""
+    items = [{"type": "Container", "max": {"cpu": str(number)}} for number in range(1, 21)]
+    ranges = [
+        {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": f"l{index}"}, "spec": {"limits": [item]}}
+        for index, item in enumerate(items)
+    ]
+    container = {"name": "a", "image": "a", "resources": {"limits": {"cpu": "30"}}}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [container]}}
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*ranges, pod]}))
+    out = kres(f"explain --offline -f {path}").out
+    assert out.count("\nor ") == 9 and "\nor      one of 11 more answers: -o json has all\n" in out
+    answers = json.loads(kres(f"explain --offline -f {path} -o json").out)["items"]
+    [found] = [item for item in answers if item["subject"]["kind"] == "Pod"]
+    assert len(found["verdict"]["others"]) == 19
