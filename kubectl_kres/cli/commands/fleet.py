@@ -83,15 +83,12 @@ def _run(options: Options, report: str, seconds: float, given: GivenClusters) ->
         for cluster in clusters
         if options.resume and (cluster_status := _find_stored_status(results, cluster))
     }
-    cluster_statuses = {**kept, **given.unreached}
-    if report == COMPARED:
-        cluster_statuses |= {
-            cluster.name: ClusterStatus(
-                cluster.name, "failed", cluster.source, message=f"there is no snapshot of it in {options.before}"
-            )
-            for cluster in clusters
-            if not cluster.earlier
-        }
+    unasked = {
+        cluster.name: ClusterStatus(cluster.name, "failed", cluster.source, message=reason)
+        for cluster in clusters
+        if (reason := given.unreached.get(cluster.name) or _lacks_earlier(options, report, cluster))
+    }
+    cluster_statuses = {**kept, **unasked}
     left = [cluster for cluster in clusters if cluster.name not in cluster_statuses]
     stopped: BaseException | None = None
     working = _answers(options, report, left, results, seconds)
@@ -105,11 +102,16 @@ def _run(options: Options, report: str, seconds: float, given: GivenClusters) ->
         cluster_statuses.get(cluster.name) or ClusterStatus(cluster.name, "stopped", cluster.source)
         for cluster in clusters
     ]
-    rows += given.unreached.values()
     _print_statuses(options, report, worst_first(rows))
     if stopped is not None:
         raise stopped
     return exit_code(rows, allow_partial=options.allow_partial, negative=options.exit_code)
+
+
+def _lacks_earlier(options: Options, report: str, cluster: FleetCluster) -> str:
+    """Return that there is nothing to compare a cluster with; empty: there is, or nothing is compared."""
+    lacks = report == COMPARED and not cluster.earlier
+    return f"there is no snapshot of it in {options.before}" if lacks else ""
 
 
 def _report(options: Options, words: tuple[str, ...]) -> str:
@@ -162,10 +164,10 @@ def _seconds(options: Options) -> float:
 
 
 class GivenClusters(NamedTuple):
-    """The clusters to ask, and the statuses of those that no credentials lead to."""
+    """The clusters, and by name why no credentials lead to some, which are not asked."""
 
     clusters: tuple[FleetCluster, ...]
-    unreached: Mapping[str, ClusterStatus] = {}
+    unreached: Mapping[str, str] = {}
 
 
 def _clusters(options: Options, resources: ExitStack) -> GivenClusters:
@@ -177,9 +179,7 @@ def _clusters(options: Options, resources: ExitStack) -> GivenClusters:
         raise UsageError(
             f'invalid argument "{options.shard}" for "--shard" flag: I/N is expected, with I from 0 to N-1'
         )
-    index, count = int(parts[1]), int(parts[2])
-    unreached = {name: status for name, status in given.unreached.items() if shard([FleetCluster(name)], index, count)}
-    return GivenClusters(shard(given.clusters, index, count), unreached)
+    return given._replace(clusters=shard(given.clusters, int(parts[1]), int(parts[2])))
 
 
 def _list_clusters(options: Options, resources: ExitStack) -> GivenClusters:
@@ -205,8 +205,7 @@ def _read_inventory(options: Options, resources: ExitStack) -> GivenClusters:
     found = inventory.take_inventory(profiles, options.cluster_profiles, providers, config, str(path))
     path.touch(mode=0o600)
     path.write_bytes(msgspec.json.encode(found.kubeconfig))
-    unreached = {name: ClusterStatus(name, "failed", message=reason) for name, reason in found.unreached.items()}
-    return GivenClusters(found.clusters, unreached)
+    return GivenClusters((*found.clusters, *map(FleetCluster, found.unreached)), found.unreached)
 
 
 def _results(options: Options, report: str) -> Results | None:
