@@ -46,21 +46,15 @@ class Limits:
     """A LimitRange ready to be applied: parsed once, used for every pod of its namespace.
 
     created: when, and at which version of the store; None: it is not stored, or that is not known. defaults: limits and
-    requests that containers get, and where each comes from. filled: their sides and names. amounts: the same for
-    LimitRanges that give the same. bounds: of each item field, resource and amount of all that is held against a pod,
-    in the order of the server.
+    requests that containers get, and where each comes from. bounds: of each item field, resource and amount of all that
+    is held against a pod, in the order of the server.
     """
 
-    __slots__ = ("amounts", "bounds", "created", "defaults", "filled", "items", "source")
+    __slots__ = ("bounds", "created", "defaults", "items", "source")
 
     def __init__(self, source: Source, items: tuple[ParsedItem, ...], created: tuple[str, int] | None = None) -> None:
         self.source, self.items, self.created = source, items, created
         self.defaults = self._defaults("default"), self._defaults("defaultRequest")
-        sides = zip(("limits", "requests"), self.defaults, strict=True)
-        self.amounts = frozenset(
-            (side, name, str(quantity)) for side, values in sides for name, (quantity, _) in values.items()
-        )
-        self.filled = frozenset((side, name) for side, name, _ in self.amounts)
         self.bounds = tuple((item, _bounds(item)) for item in items)
 
     def origin(self, item: ParsedItem, field: str, resource: str) -> Source:

@@ -241,12 +241,8 @@ def defaulted_drafts(
     for order in orders(active, len(policies.limits)):
         twin = draft.copy()
         entries = None if steps is None else list(steps)
-        filled: frozenset[tuple[str, str]] = frozenset()
         for limits in order:
-            # Whatever one before it fills in, it has nothing to add to.
-            if not limits.filled <= filled:
-                limitrange_admission.mutate(twin, limits, entries)
-                filled |= limits.filled
+            limitrange_admission.mutate(twin, limits, entries)
         look = _look(twin)
         if look not in seen:
             seen.add(look)
@@ -312,7 +308,7 @@ def orders(active: Sequence[Limits], count: int = 0) -> Iterator[tuple[Limits, .
         return
     alike: dict[object, Limits] = {}
     for limits in active:
-        alike.setdefault(limits.amounts, limits)
+        alike.setdefault(_given_amounts(limits), limits)
     for first in alike.values():
         others = [limits for limits in active if limits is not first]
         for last in _different_lasts(first, others):
@@ -323,14 +319,25 @@ def _different_lasts(first: Limits, others: Sequence[Limits]) -> Iterator[Limits
     """Yield the LimitRanges that make a difference at the end: those that fill in something behind those before them,
     and of the others, which add nothing anywhere, the first.
     """
-    filled, added_nothing = first.filled, False
+    filled, added_nothing = _filled_names(first), False
     for limits in others:
-        if not limits.filled <= filled:
+        names = _filled_names(limits)
+        if not names <= filled:
             yield limits
         elif not added_nothing:
             added_nothing = True
             yield limits
-        filled |= limits.filled
+        filled |= names
+
+
+def _given_amounts(limits: Limits) -> frozenset[tuple[str, str, str]]:
+    """Return the defaults by side and name, whichever LimitRange they are of."""
+    sides = zip(SIDES, limits.defaults, strict=True)
+    return frozenset((side, name, str(amount)) for side, values in sides for name, (amount, _) in values.items())
+
+
+def _filled_names(limits: Limits) -> frozenset[tuple[str, str]]:
+    return frozenset((side, name) for side, values in zip(SIDES, limits.defaults, strict=True) for name in values)
 
 
 class _Run:
