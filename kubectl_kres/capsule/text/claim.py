@@ -157,18 +157,9 @@ def option_lines(report: ClaimReport, option: UnblockOption, lead: str, width: i
     indent = " " * max(_WAY, len(lead))
     for deed in option.actions:
         yield from _deed_lines(deed, width, indent, named=len(option.actions) > 1 or bool(deed.holds))
-    if undone := _undone(option):
+    if undone := undone_text(option.stays, names_keeper=True):
         yield from tone_lines("warn", wrap_text(undone, width, first=indent, rest=f"{indent}  "))
     yield from _after(option, width, indent, others=report.queue is not None and report.queue.length > 1)
-
-
-def _undone(option: UnblockOption) -> str:
-    """Return who undoes the edits, or may; empty where nothing was seen that would, or nothing is edited."""
-    stays = option.stays
-    if stays is None or stays.state == "stays":
-        return ""
-    undone = undone_text(stays) or "a patch is undone"
-    return undone if stays.by in undone else f"{stays.by} keeps it: {undone}"
 
 
 def no_option_reason(report: ClaimReport) -> str:

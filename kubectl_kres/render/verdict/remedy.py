@@ -87,17 +87,20 @@ def _undone_lines(remedy: Remedy, width: int) -> Iterator[Line]:
         yield from tone_lines("quiet", wrap_text(undone, width, first=_INDENT, rest=_INDENT))
 
 
-def undone_text(permanence: Permanence | None) -> str:
+def undone_text(permanence: Permanence | None, *, names_keeper: bool = False) -> str:
     """Return when a patch is undone, or why that is not known; empty for one that stays or edits nothing, and where all
-    is said by who keeps the object.
+    is said by who keeps the object. ``names_keeper``: nothing else says that, and this does.
     """
     if permanence is None or permanence.state == "stays":
         return ""
     if permanence.state == "undone":
-        within = permanence.within or "its interval"
-        return _WHEN[permanence.when].format(by=permanence.by, within=within) if permanence.when else ""
-    why = _REASONS.get(permanence.reason, "").format(by=permanence.by)
-    return f"a patch may be undone{f' ({why})' if why else ''}"
+        text = _WHEN[permanence.when] if permanence.when else "a patch is undone" * names_keeper
+    else:
+        why = _REASONS.get(permanence.reason, "")
+        text = f"a patch may be undone{f' ({why})' if why else ''}"
+    if names_keeper and "{by}" not in text:
+        text = f"{{by}} keeps it: {text}"
+    return text.format(by=permanence.by, within=permanence.within or "its interval")
 
 
 def _fits_behind(text: str, reason: str, width: int) -> bool:

@@ -114,15 +114,18 @@ def _permanence(store: Store, subject: Subject, remedy: Remedy) -> Permanence | 
     ):
         return None
     seen = [*_of_objects(store, refs), *_of_fields(store, remedy), *_of_replicas(store, remedy)]
-    undone = next((each for each in seen if each.state == "undone"), None)
-    return undone or next(iter(seen), _STAYS)
+    return _decided(seen)
 
 
 def permanence_of(store: Store, refs: Sequence[ObjectRef]) -> Permanence | None:
     """Return what becomes of edits of these objects; None: there are none, or they are made in a file."""
     if not refs or any(ref in store.files for ref in refs):
         return None
-    seen = list(_of_objects(store, refs))
+    return _decided([*_of_objects(store, refs)])
+
+
+def _decided(seen: Sequence[Permanence]) -> Permanence:
+    """Return what becomes of edits for all that was seen: what undoes one for sure comes before what may."""
     return next((each for each in seen if each.state == "undone"), None) or next(iter(seen), _STAYS)
 
 
