@@ -63,10 +63,11 @@ def queued_run(run: Mapping[str, Any], config: RunConfig) -> QueuedRun:
     labels = dict(mapping(metadata, "labels"))
     labels.setdefault(QUEUE_LABEL, config.queue)
     held = _with(run, {**metadata, "labels": labels})
+    variables = _variables(held)
     changes: list[Any] = []
     for expression in config.expressions:
         try:
-            value, _ = _compiled(expression).evaluate(_variables(held))
+            value, _ = _compiled(expression).evaluate(variables)
         except EvalError as error:
             refusal = f'failed to evaluate CEL expression "{expression}": {error.message}'
             return QueuedRun(held, refused=refusal)

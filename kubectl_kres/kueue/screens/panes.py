@@ -11,7 +11,7 @@ from kubectl_kres.kueue.reports.workload import WorkloadExplanation, workload_ex
 from kubectl_kres.kueue.text import queue as queue_text
 from kubectl_kres.kueue.text import workload as workload_text
 from kubectl_kres.kueue.text.account import account_lines
-from kubectl_kres.kueue.text.causes import SHORT
+from kubectl_kres.kueue.text.causes import short_cause
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, tone_lines, wrap_text
@@ -124,6 +124,6 @@ def _flavor_item(row: FlavorRow) -> OutlineItem:
 
 def _work_item(work: QueuedWork) -> OutlineItem:
     place = Location("object", ref=ObjectRef(model.WORKLOAD, work.workload.name, work.workload.namespace))
-    why = SHORT.get(work.cause, work.cause)
+    why = short_cause(work.cause)
     label = f"{work.workload.namespace}/{work.of}"
     return OutlineItem((), label, (str(work.priority),), why, ref=work.workload, location=place)

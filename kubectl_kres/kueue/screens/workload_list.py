@@ -12,7 +12,7 @@ from kubectl_kres.kueue.reports.needs import queue_needs
 from kubectl_kres.kueue.reports.workload import WorkloadExplanation, waits_in_queue, workload_explanation
 from kubectl_kres.kueue.rules.world import is_pending
 from kubectl_kres.kueue.text import NO_KUEUE
-from kubectl_kres.kueue.text.causes import SHORT
+from kubectl_kres.kueue.text.causes import short_cause
 from kubectl_kres.kueue.text.workload import workload_lines
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
@@ -43,7 +43,7 @@ def workload_mark(row: WorkloadExplanation) -> tuple[str, Tone]:
 
 def _state(row: WorkloadExplanation) -> str:
     account = row.account
-    return SHORT.get(account.cause, account.cause or account.standing) if row.negative else account.standing
+    return short_cause(account.cause) or account.standing if row.negative else account.standing
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:

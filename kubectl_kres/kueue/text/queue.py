@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.kueue.reports.queues import QueuedWork, QueueReport
 from kubectl_kres.kueue.text.account import flavor_lines, unread_lines
-from kubectl_kres.kueue.text.causes import INACTIVE, SHORT
+from kubectl_kres.kueue.text.causes import INACTIVE, short_cause
 from kubectl_kres.render.text.line import Line, Tone, clip_text, columns, tone_lines, wrap_text
 from kubectl_kres.wording import join_words
 
@@ -81,4 +81,4 @@ def _table(title: str, work: Sequence[QueuedWork], width: int, *, whole: bool) -
 
 def _why(work: QueuedWork) -> str:
     behind = f" ({work.says})" if work.cause == "behind" else ""
-    return f"{SHORT.get(work.cause, work.cause)}{behind}"
+    return f"{short_cause(work.cause)}{behind}"
