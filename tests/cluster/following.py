@@ -36,11 +36,13 @@ class Follower:
             self.drained.append(changes)
 
     def until(self, holds: Callable[[], object], patience: float = PATIENCE) -> None:
-        """Drain until it holds. Fails after a minute, or so many seconds."""
+        """Drain until it holds, and what had arrived by then. Fails after a minute, or so many seconds."""
         deadline = time.monotonic() + patience
         while True:
             self.drain()
             if holds():
+                # A reading thread says how far it is when it has left what it read: that may be after this drain.
+                self.drain()
                 return
             assert time.monotonic() < deadline, (self.feed.states(), self.store.coverages(), self.keys())
             time.sleep(0.002)
