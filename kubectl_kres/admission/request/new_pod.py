@@ -307,21 +307,23 @@ def orders(active: Sequence[Limits], count: int = 0) -> Iterator[tuple[Limits, .
         yield from permutations(active)
         return
     alike: dict[object, Limits] = {}
+    filled_names = [_filled_names(limits) for limits in active]
     for limits in active:
         alike.setdefault(_given_amounts(limits), limits)
     for first in alike.values():
-        others = [limits for limits in active if limits is not first]
-        for last in _different_lasts(first, others):
-            yield (first, *(limits for limits in others if limits is not last), last)
+        others = [pair for pair in zip(active, filled_names, strict=True) if pair[0] is not first]
+        for last in _different_lasts(_filled_names(first), others):
+            yield (first, *(limits for limits, _ in others if limits is not last), last)
 
 
-def _different_lasts(first: Limits, others: Sequence[Limits]) -> Iterator[Limits]:
+def _different_lasts(
+    filled: frozenset[tuple[str, str]], others: Sequence[tuple[Limits, frozenset[tuple[str, str]]]]
+) -> Iterator[Limits]:
     """Yield the LimitRanges that make a difference at the end: those that fill in something behind those before them,
-    and of the others, which add nothing anywhere, the first.
+    and of the others, which add nothing anywhere, the first. ``filled``: what the first of all fills in.
     """
-    filled, added_nothing = _filled_names(first), False
-    for limits in others:
-        names = _filled_names(limits)
+    added_nothing = False
+    for limits, names in others:
         if not names <= filled:
             yield limits
         elif not added_nothing:
@@ -360,27 +362,28 @@ class _Run:
 
     def outcomes(self, order: tuple[str, ...], draft: Draft, entries: list[Entry] | None) -> Iterator[Outcome]:
         if draft.denied is not None:
-            yield self._build_refusal(draft.denied, draft, order, entries, self.decoded)
+            yield from self._refuse([draft.denied], draft, order, entries, self.decoded)
             return
         refusal = defaulting.set_priority(draft, self.ref.name, self.policies.priorities, entries)
         if refusal is None and not self.counted:
             refusal = defaulting.check_priority(draft, self.ref.name, self.policies.priorities)
         refusal = refusal or defaulting.set_overhead(draft, self.ref.name, self.policies.runtimes, entries)
         if refusal is not None:
-            yield self._build_refusal(refusal, draft, order, entries, self.decoded)
+            yield from self._refuse([refusal], draft, order, entries, self.decoded)
             return
         defaulting.complete_pod_level(draft, self.ref, entries)
         errors = [*self.faults, *validate_containers(draft, self.server), *validate_pod_level(draft)]
         if errors:
             refusal = invalid_object("Pod", self.ref.name, errors, self.server)
-            yield self._build_refusal(refusal, draft, order, entries, self.decoded)
+            yield from self._refuse([refusal], draft, order, entries, self.decoded)
             return
         warnings = tuple(sorted({*self.decoded, *self.warnings, *pod_warnings(draft)}))
         bounds = list(self._bounds(draft, entries))
         overhead = defaulting.check_overhead(draft, self.ref.name, self.policies.runtimes)
-        for refusal in bounds or ([overhead] if overhead else []):
-            yield self._build_refusal(refusal, draft, order, entries, warnings)
-        if bounds or overhead:
+        if overhead and not bounds:
+            bounds = [overhead]
+        if bounds:
+            yield from self._refuse(bounds, draft, order, entries, warnings)
             return
         denied = tuple(
             refusal
@@ -390,12 +393,11 @@ class _Run:
         if denied:
             # Validating webhooks are asked at the same time, and the first refusal to come back is the answer.
             shared = [quota for quota in self.policies.quotas if quota.words is not None]
-            for refusal in (*denied, *self._quota(draft, shared, entries).refusals):
-                yield self._build_refusal(refusal, draft, order, entries, warnings)
+            refusals = (*denied, *self._quota(draft, shared, entries).refusals)
+            yield from self._refuse(refusals, draft, order, entries, warnings)
             return
         verdict = self._quota(draft, self.policies.quotas, entries)
-        for refusal in verdict.refusals:
-            yield self._build_refusal(refusal, draft, order, entries, warnings)
+        yield from self._refuse(verdict.refusals, draft, order, entries, warnings)
         if not verdict.refusals:
             yield self._build_admitted_outcome(draft, verdict, order, entries, warnings)
 
@@ -416,16 +418,18 @@ class _Run:
             quotas, limited = [quota for quota in quotas if quota.words is not None], ()
         return quota_admission.evaluate(quota_request(self.pod, draft), quotas, limited, entries, counted=self.counted)
 
-    def _build_refusal(
+    def _refuse(
         self,
-        refusal: Refusal,
+        refusals: Iterable[Refusal],
         draft: Draft,
         order: tuple[str, ...],
         entries: list[Entry] | None,
         warnings: tuple[str, ...],
-    ) -> Outcome:
+    ) -> Iterator[Outcome]:
+        """Yield one answer for each refusal; any of them can be the one that answers, with the same steps before it."""
         journal = tuple(entries or ())
-        return Outcome(False, refusal.code, refusal, warnings, journal=journal, order=order, draft=draft)
+        for refusal in refusals:
+            yield Outcome(False, refusal.code, refusal, warnings, journal=journal, order=order, draft=draft)
 
     def _build_admitted_outcome(
         self,
@@ -533,8 +537,11 @@ def distinct_outcomes(outcomes: Iterator[Outcome]) -> tuple[Outcome, ...]:
     if len(every) == 1:
         return every
     result: dict[tuple[Any, ...], Outcome] = {}
+    values_of: dict[int, str] = {}
     for outcome in every:
-        values = outcome.object if outcome.object is not None else outcome.draft.values() if outcome.draft else None
-        key = (outcome.code, outcome.message, repr(values), outcome.warnings, repr(outcome.charges))
+        values = repr(outcome.object) if outcome.object is not None else values_of.get(id(outcome.draft))
+        if values is None:
+            values = values_of[id(outcome.draft)] = repr(outcome.draft.values() if outcome.draft else None)
+        key = (outcome.code, outcome.message, values, outcome.warnings, repr(outcome.charges))
         result.setdefault(key, outcome)
     return tuple(result.values())

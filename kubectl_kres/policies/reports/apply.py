@@ -5,6 +5,7 @@ what is not computed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 from weakref import ReferenceType
 
@@ -12,7 +13,7 @@ import msgspec
 from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Finding, Outcome
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import ObjectReview, Policies, for_owner_of
 from kubectl_kres.model.objects import Raw, decode_object, to_wire
@@ -245,7 +246,7 @@ class _Next:
     def _review_outcome(self, outcome: Outcome, analysis: Analysis) -> Iterator[Outcome]:
         """Yield the outcome, or what refuses the pod before a quota does."""
         early = namespaces.refusal(self.request, self.world.namespace) if outcome.code != 422 else None
-        refusal = early or service_account.admit(self.request, self.world.accounts)[1]
+        refusal = early or self._refused_for_account
         if refusal is not None:
             yield with_refusal(outcome, refusal)
             return
@@ -260,6 +261,10 @@ class _Next:
             yield from (with_refusal(outcome, refusal, warned=True) for refusal in refusals)
             return
         yield _add_warnings(outcome, reviews)
+
+    @cached_property
+    def _refused_for_account(self) -> Refusal | None:
+        return service_account.admit(self.request, self.world.accounts)[1]
 
     def _unknown(self, gaps: Iterable[str]) -> None:
         for gap in gaps:

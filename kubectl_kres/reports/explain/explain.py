@@ -618,7 +618,8 @@ def _find_stated_class(manifest: PodManifest, server: Server) -> str:
 
 
 def _other_classes(outcomes: Sequence[Outcome]) -> set[str]:
-    classes = [qos.compute_class(outcome.draft) for outcome in outcomes if outcome.draft is not None]
+    drafts = {id(outcome.draft): outcome.draft for outcome in outcomes if outcome.draft is not None}
+    classes = [qos.compute_class(draft) for draft in drafts.values()]
     return set(classes) - set(classes[:1])
 
 

@@ -33,10 +33,14 @@ class ValueTable:
         self, store: Store, manifest: PodManifest, outcomes: Sequence[Outcome], listed: Sequence[tuple[str, ...]] = ()
     ) -> None:
         self.store, self.manifest, self.outcomes = store, manifest, outcomes
-        self._listed = listed or [()] * len(outcomes)
         self.first = outcomes[0]
-        self._steps = [by_path(outcome.journal) for outcome in outcomes]
-        self._values_of = [_draft_values(outcome.draft) for outcome in outcomes]
+        # Of one draft there can be as many refusals as LimitRanges: its values and steps are those of the first.
+        by_draft: dict[int, tuple[Outcome, tuple[str, ...]]] = {}
+        for outcome, names in zip(outcomes, listed or [()] * len(outcomes), strict=True):
+            by_draft.setdefault(id(outcome.draft), (outcome, names))
+        self._of_drafts = tuple(by_draft.values())
+        self._steps = [by_path(outcome.journal) for outcome, _ in self._of_drafts]
+        self._values_of = [_draft_values(outcome.draft) for outcome, _ in self._of_drafts]
         self.written, self.names = _by_path(manifest.pod), names_of(manifest.pod)
         self.live, self._added_values = (
             _live_by_path(manifest.live, self.names) if manifest.live is not None else ({}, {})
@@ -123,8 +127,8 @@ class ValueTable:
 
     def _alternatives(self, path: str, shown: str | None) -> Iterator[Alternative]:
         seen = {shown}
-        results_by_order = zip(self.outcomes, self._values_of, self._steps, self._listed, strict=True)
-        for outcome, values, entries, listed in list(results_by_order)[1:]:
+        results_by_order = zip(self._of_drafts, self._values_of, self._steps, strict=True)
+        for (outcome, listed), values, entries in list(results_by_order)[1:]:
             value = str(values[path]) if path in values else None
             if value in seen or value is None:
                 continue
