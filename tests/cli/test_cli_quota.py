@@ -56,6 +56,25 @@ def test_refused_workloads_need_no_pods(kres: Kres, shop):
     assert "pods" not in plurals(shop)
 
 
+def test_of_many_refused_workloads_the_first_have_fixes(kres: Kres, shop):
+    lacking = [deployment(f"lacking-{number:02}", "2Gi") for number in range(29)]
+    for item in lacking:
+        item["status"] = {"replicas": 0}
+    shop.objects += lacking
+    out = kres("quota --denied").out
+    assert out.splitlines()[-2:] == [
+        "30 of 30 workloads are refused",
+        "with fixes for the first 25; --all looks for all",
+    ]
+    first, last = out.split("refused  shop/Deployment/lacking-24")
+    assert (first.count("  fix  "), first.count("  next  "), last.count("  fix  ")) == (25, 0, 0)
+    assert last.count("  next    kubectl kres explain deployment/lacking-") == 5
+    for words, fixes in (("--all", 30), ("-o json", 30), ("-o name", 0)):
+        found = kres(f"quota --denied {words}").out
+        texts = [item.get("fixes") for item in json.loads(found)["items"]] if "json" in words else [None] * 30
+        assert (found.count("  fix  ") or sum(map(bool, texts)), "with fixes" in found) == (fixes, False), words
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [

@@ -39,6 +39,7 @@ from kubectl_kres.render.quota import fit as render_fit
 from kubectl_kres.render.quota import quota_blocks as render
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.shown import WORST
+from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.quota.denied import Denied, find_refusal
 from kubectl_kres.reports.quota.describe import quota_block
 from kubectl_kres.reports.quota.fit import Fit, fit
@@ -173,32 +174,61 @@ class FitPage(Page):
             _count(self.options, run_summary, item, negative=not item.all_fit)
 
 
+#: Refused workloads of one page whose fixes are looked for: trying them takes longer than all else.
+MENDED = 25
+
+
 class DeniedPage(Page):
     """The workloads that are refused; those that are not are only counted."""
 
     kind = "Denied"
 
+    def run(
+        self, request_context: RunContext, source: ObjectSource, inputs: Input, run_summary: RunSummary
+    ) -> Iterator[ObjectAnswer]:
+        """All of them, with a list of those that were met so far."""
+        yield from self.run_batches(request_context, source, inputs, run_summary, [])
+
     def reports(self, batch: AnswerBatch, run_summary: RunSummary) -> Iterator[ObjectAnswer]:
-        """The refused workloads of a turn; names come without fixes."""
-        options = structs.replace(batch.options, remedies=self.options.output != "name")
-        for subject, item in run_summary.answer_each(
-            batch.selection.subjects, lambda subject: find_refusal(batch.store, subject, options)
-        ):
+        """The refused workloads of a turn. Names come without fixes, a long page with those of its beginning, a
+        document with all.
+        """
+        refused: list[Subject] = batch.cache
+        for subject in batch.selection.subjects:
+            mended = self.options.output != "name" and (self._mends_all or len(refused) < MENDED)
+            try:
+                item = find_refusal(batch.store, subject, structs.replace(batch.options, remedies=mended))
+            except KresError as error:
+                run_summary.add_error(error)
+                continue
             if item is None:
                 run_summary.add_answer((), complete=True, negative=False)
                 continue
+            refused.append(subject)
+            explain = _explain(self.options, subject)
             draw_whole: Callable[[], Iterable[str]] = partial(
-                render_fit.denied_lines, item, now=batch.options.now, color=self.color, width=self.width
+                render_fit.denied_lines,
+                item,
+                now=batch.options.now,
+                color=self.color,
+                width=self.width,
+                explain=explain if is_negative(item.verdict) and not mended else "",
             )
             if self.options.output == "brief":
-                draw_whole = self.brief(render_fit.denied_brief(item, _explain(self.options, subject)))
+                draw_whole = self.brief(render_fit.denied_brief(item, explain))
             yield ObjectAnswer(subject, item, draw_whole, note="refused")
             _count(self.options, run_summary, item, negative=True)
 
     def closing_lines(self, notes: Sequence[str], run_summary: RunSummary) -> Iterator[str]:
-        """Yield how many are refused."""
+        """Yield how many are refused, and of how many the fixes are shown."""
         if run_summary.count and self.options.output not in {"name", "brief"}:
             yield render_fit.denied_count(len(notes), run_summary.count)
+            if len(notes) > MENDED and not self._mends_all:
+                yield render_fit.mended_count(MENDED)
+
+    @property
+    def _mends_all(self) -> bool:
+        return self.options.whole or self.options.output not in {"text", "wide", "brief"}
 
 
 def _count(options: Options, run_summary: RunSummary, value: QuotaReport | Fit | Denied, *, negative: bool) -> None:
@@ -220,6 +250,7 @@ command = Command(
     text="""
         Show what the quotas of a namespace limit, in which scopes, what is used and what is left. Only quotas are
         read; objects only where they are counted. Of more than five quotas the fullest are shown, or all with --all.
+        With --denied, fixes are looked for and tried for the first 25 refused workloads, or for all with --all.
 
         A status that differs from a recount is named with its cause. What fits, and who is refused, is computed
         with the server's own admission rules.

@@ -257,17 +257,17 @@ def _exchange_rows(fit: Fit, rollout_result: RolloutResult) -> Iterator[tuple[st
             yield "exchange", True, f"an old pod gives back {back.get(name, '0')} of {name}, {takes}"
 
 
-def denied_lines(denied: Denied, *, now: str = "", color: bool = False, width: int = 80) -> Iterator[str]:
-    """Yield a refused workload: what is missing, why, and what would free it. ``now`` (RFC 3339): times are ages."""
-    for line in refusal_lines(denied, width, now):
-        yield draw(line, color=color)
-
-
-def refusal_lines(denied: Denied, width: int, now: str = "") -> Iterator[Line]:
-    """Yield the same, not drawn yet."""
-    yield _head(denied)
+def denied_lines(
+    denied: Denied, *, now: str = "", color: bool = False, width: int = 80, explain: str = ""
+) -> Iterator[str]:
+    """Yield a refused workload: what is missing, why, and what would free it. ``now`` (RFC 3339): times are ages.
+    ``explain``: the command that looks for fixes, where none were looked for.
+    """
+    yield draw(_head(denied), color=color)
     remedies = [("or" if index else "fix", sentence_text(remedy.text)) for index, remedy in enumerate(denied.fixes)]
-    yield from _labelled_lines([*_refusal_texts(denied), *remedies, *_goes_on(denied, now)], width)
+    ways_out = [*remedies, *([("next", explain)] if explain else ())]
+    for line in _labelled_lines([*_refusal_texts(denied), *ways_out, *_goes_on(denied, now)], width):
+        yield draw(line, color=color)
 
 
 def refusal_detail(denied: Denied, width: int) -> Iterator[Line]:
@@ -343,3 +343,8 @@ def denied_count(refused: int, asked: int) -> str:
     if not refused:
         return "no workload is refused" if asked == 1 else f"none of {asked} workloads is refused"
     return f"{refused} of {asked} workload{'s' * (asked != 1)} {'is' if refused == 1 else 'are'} refused"
+
+
+def mended_count(mended: int) -> str:
+    """Return the line under that where fixes were looked for only at the beginning."""
+    return f"with fixes for the first {mended}; --all looks for all"
