@@ -35,6 +35,16 @@ def by_controller(store: Store, kind: str, namespace: str) -> Mapping[_Key, list
     return _by_key(store, kind, namespace, controller)
 
 
+def pods_of_sets(store: Store, namespace: str, base: str) -> Sequence[Pod]:
+    """Return the pods whose ReplicaSet is called ``base`` and a hash, as that of a Deployment of this name is."""
+    return _by_key(store, "Pod", namespace, _base_of_set).get(("ReplicaSet", base), ())
+
+
+def _base_of_set(pod: Pod) -> _Key:
+    kind, name = controller(pod)
+    return kind, name.rpartition("-")[0] if kind == "ReplicaSet" else name
+
+
 def events_about(store: Store, namespace: str, about: _Key) -> Sequence[Event]:
     """Return the events of a namespace about the object of this kind and name, by their own names."""
     return _by_key(store, "Event", namespace, _subject).get(about, ())
@@ -63,7 +73,7 @@ def _base_of_name(item: Any) -> _Key:
 
 def _by_key(store: Store, kind: str, namespace: str, key: Callable[[Any], _Key]) -> Mapping[_Key, list[Any]]:
     """Return the objects by their owner."""
-    spaces: dict[str, Mapping[_Key, list[Any]]] = store.memo(("by key", kind), (kind,), None, dict)
+    spaces: dict[str, Mapping[_Key, list[Any]]] = store.memo(("by key", kind, key), (kind,), None, dict)
     if namespace not in spaces:
         groups: dict[_Key, list[Any]] = {}
         for item in store.all(kind, namespace):

@@ -21,7 +21,7 @@ from kubectl_kres.model.workload import (
 )
 from kubectl_kres.model.workload_kinds import REVISIONS, SCALED
 from kubectl_kres.record import Record, Sentence
-from kubectl_kres.reports.common.owners import by_controller, owned_by
+from kubectl_kres.reports.common.owners import controller, owned_by, pods_of_sets
 from kubectl_kres.store.store import ReadRequest, Store
 
 T = TypeVar("T")
@@ -363,10 +363,8 @@ def sole_replica_set(store: Store, deployment: Workload) -> str:
     """
     name, namespace = deployment.metadata.name, deployment.metadata.namespace
     active = [
-        (owner, pod)
-        for (kind, owner), pods in by_controller(store, "Pod", namespace).items()
-        if kind == "ReplicaSet" and owner.rpartition("-")[0] == name
-        for pod in pods
+        (controller(pod)[1], pod)
+        for pod in pods_of_sets(store, namespace, name)
         if not pod.metadata.deletion_timestamp and pod.status.phase not in {"Succeeded", "Failed"}
     ]
     owners = {owner for owner, pod in active if owner == f"{name}-{(pod.metadata.labels or {}).get(POD_HASH, '')}"}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from kubectl_kres.capsule.model import POOL_LABEL, PoolClaim, ResourcePool, ResourcePoolClaim, quota_name
 from kubectl_kres.capsule.replay.reconcile import truncated_in_sum
@@ -22,6 +22,8 @@ from kubectl_kres.capsule.rules.assignment import belongs_to_pool
 from kubectl_kres.model.objects import Namespace, ResourceQuota
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.store.store import ReadRequest, Store
+
+T = TypeVar("T")
 
 
 def allocated_claims(pool: ResourcePool) -> Iterator[tuple[str, PoolClaim]]:
@@ -102,10 +104,17 @@ class PoolIndex:
     @cached_property
     def claims(self) -> Sequence[ClaimStates]:
         """All claims that were read, with their states."""
+        return self._remembered("claims with states", self._list_claims)
+
+    def _list_claims(self) -> Sequence[ClaimStates]:
         return [
             ClaimStates(claim, claim_standing_of(claim, self.pool_of(claim)))
             for claim in self.store.all("ResourcePoolClaim")
         ]
+
+    def _remembered(self, name: str, make: Callable[[], T]) -> T:
+        """Return what is made of all claims, the same for each index of a store: each refused workload has its own."""
+        return self.store.memo(name, ("ResourcePool", "ResourcePoolClaim"), None, make)
 
     def pool_of(self, claim: ResourcePoolClaim) -> ResourcePool | None:
         """Return the pool that a claim is in, else the one that it names."""
@@ -119,6 +128,9 @@ class PoolIndex:
 
     @cached_property
     def _waiting_queues(self) -> Mapping[str, Sequence[ClaimStates]]:
+        return self._remembered("queues of pools", self._sort_queues)
+
+    def _sort_queues(self) -> Mapping[str, Sequence[ClaimStates]]:
         result: dict[str, list[ClaimStates]] = {}
         for claim in self.claims:
             status = claim.claim.status.pool
@@ -148,6 +160,9 @@ class PoolIndex:
 
     @cached_property
     def _by_pool(self) -> Mapping[str, Sequence[ClaimStates]]:
+        return self._remembered("claims of pools", self._group_by_pool)
+
+    def _group_by_pool(self) -> Mapping[str, Sequence[ClaimStates]]:
         result: dict[str, list[ClaimStates]] = {}
         for claim in self.claims:
             status = claim.claim.status.pool
