@@ -18,6 +18,7 @@ from kubectl_kres.simulate.controllers import remaining_pods, sync_deployment
 from kubectl_kres.simulate.leaps import LEAST_MOVES, Point, leap, split, with_counts
 from kubectl_kres.simulate.replicas import Replica, gaps, joined
 from kubectl_kres.simulate.state import (
+    DaemonSetState,
     DeploymentState,
     ReplicaSetState,
     StatefulSetState,
@@ -26,6 +27,7 @@ from kubectl_kres.simulate.state import (
     count_updated_pods,
     count_wanted_pods,
     pods_of,
+    ready,
     shape_counts,
     with_pod,
 )
@@ -163,6 +165,8 @@ def settle_rollout(
     needs. ``rivals_first``: other workloads get the room that two need.
     """
     room = _Room(used, hard)
+    if not raising and _is_stuck(plan, room):
+        return SettledRollout(count_wanted_pods(plan.state), 0, pods_of(plan.state), hard=room.hard)
     run = _Run(plan, room, order)
     rivals = [_Run(rival, room, _ORDERS[0]) for rival in plan.rivals]
     _run_until_stable(run, rivals, rivals_first=rivals_first)
@@ -177,6 +181,25 @@ def settle_rollout(
         _Course((run, *rivals), go_on_with_more_room).follow()
     updated, pods = run.updated, pods_of(run.state)
     return SettledRollout(count_wanted_pods(run.state), updated, pods - updated, run.complete, room.hard, room.first)
+
+
+def _is_stuck(plan: RolloutPlan, room: _Room) -> bool:
+    """Return whether a rolling update that just starts makes no pod and ends none: the first new pod has no room, and
+    all old ones have to stay available. So ends most of what a full quota holds up, with no move to be followed.
+    """
+    state = plan.state
+    if not isinstance(state, DeploymentState) or isinstance(state, DaemonSetState) or plan.once or plan.rivals:
+        return False
+    if not state.replicas or state.recreate or state.paused or state.unavailable or state.newest is not None:
+        return False
+    active = [item for item in state.sets if item.wanted or item.pods]
+    whole = all(
+        item.desired == state.replicas and ready(item.pods) == count(item.pods) == item.wanted for item in active
+    )
+    price = plan.price
+    return (
+        whole and sum(item.wanted for item in active) == state.replicas and (price is None or not room.times(price, 1))
+    )
 
 
 def _run_until_stable(run: _Run, rivals: Sequence[_Run], *, rivals_first: bool) -> None:

@@ -59,6 +59,33 @@ def test_they_end_where_single_moves_do(seed: int, monkeypatch: pytest.MonkeyPat
         assert found == expected
 
 
+def test_an_update_that_is_stuck_at_once_ends_where_its_moves_lead(monkeypatch: pytest.MonkeyPatch) -> None:
+    stuck = 0
+    for seed in range(2_000):
+        draw = random.Random(seed)
+        replicas, shapes = draw.randint(0, 6), draw.choice((1, 2))
+        sets, left = [], replicas
+        for template in (1, 2, 3):
+            wanted = draw.randint(0, left) if template < 3 else left
+            have = wanted if draw.random() < 0.8 else draw.randint(0, wanted)
+            pods = ((template % shapes, draw.random() < 0.9, have),) if have else ()
+            sets.append(ReplicaSetState(template, wanted, pods, draw.choice((replicas, replicas, 1)), replicas + 1))
+            left -= wanted
+        state = DeploymentState(
+            draw.choice((9, 9, 9, 3)), replicas, draw.randint(0, 2), draw.choice((0, 0, 1)), sets=tuple(sets)
+        )
+        costs = PodCosts({0: {CPU: 2}, 1: {CPU: 1}}, {1: 0, 2: 0, 3: 1, **({9: 1} if draw.random() < 0.9 else {})})
+        plan, used = RolloutPlan(state, costs), {CPU: 2 * replicas}
+        hard = {CPU: used[CPU] + draw.choice((-3, 0, 0, 1, 4))}
+        for order in plan.orders:
+            found = settle_rollout(plan, used, hard, order)
+            with monkeypatch.context() as patch:
+                stuck += rollout._is_stuck(plan, rollout._Room(used, hard))
+                patch.setattr(rollout, "_is_stuck", lambda *_: False)
+                assert found == settle_rollout(plan, used, hard, order), (seed, order)
+    assert stuck > 400
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_a_rollout_takes_few_moves_whatever_its_size(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
