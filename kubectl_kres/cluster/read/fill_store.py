@@ -24,10 +24,13 @@ from kubectl_kres.cluster.transport.response import Response, body, error, one_l
 from kubectl_kres.model.admission_objects import Parameter, is_secret, parameter_of
 from kubectl_kres.model.kinds import BY_KIND, Kind, write_kind
 from kubectl_kres.model.objects import BOUND_PODS, is_checked, unreadable
+from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.store.sharing import Sharing
 from kubectl_kres.store.store import READ, Coverage, LeftOut, ReadRequest, Store, coverage_after_error, partly_read
 
+#: What is kept of a list in large numbers whose parts are alike.
+_SHARED = (Pod, Workload)
 #: Objects in one answer, and of one selector; whoever has more has no parameters.
 _CHUNK, _MOST = 500, 10_000
 
@@ -372,7 +375,7 @@ def _read(
 ) -> tuple[list[Any], Coverage]:
     """Return what is read, or what ``keep`` keeps of it, or the one object that ``gather`` makes of all pages.
 
-    Of workloads, which all stay in the store, ``sharing`` keeps equal parts of templates once.
+    Of workloads and pods, which all stay in the store, ``sharing`` keeps equal parts once.
     """
     items: list[Any] = []
     skipped: list[LeftOut] = []
@@ -387,7 +390,7 @@ def _read(
             if keep is not None:
                 items += map(keep, page)
                 continue
-            if kind.struct is Workload:
+            if kind.struct in _SHARED:
                 for item in page:
                     sharing.share(item)
             items += page
