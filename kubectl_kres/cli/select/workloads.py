@@ -571,11 +571,11 @@ def complete(
     listed: what only adds to an answer is left out, and of what pods were made from the whole of ``scope`` is read,
     since one request for each of many objects would take longer; ``along``: as far as the subjects have come.
     """
-    subjects = tuple(subjects)
+    subjects = tuple(_select_distinct_pods(source.store, subjects) if listed else subjects)
     tried: set[ReadRequest] = set()
     while True:
         reads: dict[ReadRequest, None] = {}
-        for subject in _select_distinct_subjects(source.store, subjects) if listed else subjects:
+        for subject in _select_distinct_workloads(source.store, subjects) if listed else subjects:
             for read in find_reads(source.store, subject):
                 decides = read.kind in _ALWAYS or is_parameter(read.kind)
                 if listed and not (read.required or subject.ref.kind == "Pod" or decides):
@@ -600,17 +600,31 @@ def complete(
         source.fill(read for read in reads if read in new and read not in more_reads)
 
 
-def _select_distinct_subjects(store: Store, subjects: Iterable[Subject]) -> Iterator[Subject]:
-    """Of listed objects that need the same only the first: that they themselves were read is known."""
-    met: set[PodOrigin | WorkloadOrigin] = set()
+def _select_distinct_pods(store: Store, subjects: Iterable[Subject]) -> Iterator[Subject]:
+    """Of listed pods that need the same yield only the first: that they themselves were read is known.
+
+    Of what pods were made from all of a kind is read, whichever of it made them.
+    """
+    met: set[PodOrigin] = set()
     for subject in subjects:
-        ref = subject.ref
-        item = store.get(ref.kind, ref.name, ref.namespace)
-        origin: PodOrigin | WorkloadOrigin | None = None
+        item = store.get("Pod", subject.ref.name, subject.ref.namespace) if subject.ref.kind == "Pod" else None
         if isinstance(item, Pod):
             origin = pod_origin(item)
-        elif isinstance(item, Workload) and subject.raw is None:
-            origin = origin_of_workload(store, ref.kind, item)
+            if origin.kind in TEMPLATE_OWNERS and not (origin.waits or origin.starts):
+                origin = origin._replace(owner="")
+            if origin in met:
+                continue
+            met.add(origin)
+        yield subject
+
+
+def _select_distinct_workloads(store: Store, subjects: Iterable[Subject]) -> Iterator[Subject]:
+    """The same of listed workloads, by what is known of them so far."""
+    met: set[WorkloadOrigin] = set()
+    for subject in subjects:
+        ref = subject.ref
+        item = store.get(ref.kind, ref.name, ref.namespace) if ref.kind != "Pod" and subject.raw is None else None
+        origin = origin_of_workload(store, ref.kind, item) if isinstance(item, Workload) else None
         if origin is not None:
             if origin in met:
                 continue
