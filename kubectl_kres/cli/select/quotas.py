@@ -214,7 +214,8 @@ def _refusable(source: ObjectSource, labels: Test, scope: str, space: str) -> tu
         for item in source.store.all(kind, space or None)
         if denied.is_top_level(item) and labels(item.metadata.labels or {})
     ]
-    complete(source, subjects, list_read_requests, scope=scope, listed=True)
+    lacking = (subject for subject in subjects if denied.may_be_refused(source.store, subject))
+    complete(source, lacking, list_read_requests, scope=scope, listed=True)
     waiting = denied.waiting_objects(source.store, space)
     runs = [Subject(ref, BY_KIND[ref.kind]) for ref, metadata in waiting if labels(metadata.labels or {})]
     complete(source, runs, list_read_requests, scope=scope, listed=True)

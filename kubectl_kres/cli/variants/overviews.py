@@ -14,7 +14,7 @@ from kubectl_kres.reports.overview import MOST, Overview, overview, overview_nee
 from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.reports.pod.scheduling_needs import list_node_needs
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums, SumCollector
-from kubectl_kres.reports.quota.denied import needs_of_systems, subjects_of
+from kubectl_kres.reports.quota.denied import may_be_refused, needs_of_systems, subjects_of
 from kubectl_kres.store.store import ReadRequest, Store, fill_all
 
 
@@ -45,7 +45,8 @@ def read_overview(
     states = PodStates(source.store, options.now)
     sums = _sum_pods(source, space, SumCollector(options.server), states, run_summary)
     # Only now: of pods that are read page by page none stays.
-    complete(source, subjects_of(source.store, space), list_read_requests, scope=space, listed=True)
+    subjects = (subject for subject in subjects_of(source.store, space) if may_be_refused(source.store, subject))
+    complete(source, subjects, list_read_requests, scope=space, listed=True)
     fill_all(source, partial(_node_needs, source.store, states))
     source.fill(recount_needs(source.store, space))
     return overview(source.store, space, options, sums, states, mended=mended, listed=listed)

@@ -23,7 +23,7 @@ from kubectl_kres.reports.common.explanation import (
 )
 from kubectl_kres.reports.common.owners import controller
 from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.common.replicas import Replicas, pods_of
+from kubectl_kres.reports.common.replicas import Replicas, is_settled, pods_of
 from kubectl_kres.reports.common.system import AboutRefused, describe, kinds_of, reads_for
 from kubectl_kres.reports.common.system_parts import Parts
 from kubectl_kres.reports.explain.explain import explain
@@ -96,6 +96,13 @@ def subjects_of(store: Store, namespace: str) -> Iterator[Subject]:
 def is_top_level(workload: Workload) -> bool:
     """Return whether no other subject makes this workload."""
     return controller(workload)[0] not in RETRIED
+
+
+def may_be_refused(store: Store, subject: Subject) -> bool:
+    """Return whether pods of it may be refused, as far as it says itself: for any other nothing more is read."""
+    ref = subject.ref
+    item = store.get(ref.kind, ref.name, ref.namespace)
+    return not (isinstance(item, Workload) and is_settled(ref.kind, item))
 
 
 def find_refusal(store: Store, subject: Subject, options: EvaluationOptions) -> Denied | None:
