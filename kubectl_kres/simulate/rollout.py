@@ -79,12 +79,18 @@ class RolloutPlan(Struct, frozen=True):
     def orders(self) -> tuple[Order, ...]:
         """The orders that can lead to different ends, the usual one first."""
         if isinstance(self.state, DeploymentState):
-            return _ORDERS
+            return _ORDERS if _competes(self.state) else _ORDERS[::2]
         return _ORDERS[:2] if isinstance(self.state, StatefulSetState) and self.state.parallel else _ORDERS[:1]
 
     def without_rivals(self) -> RolloutPlan:
         """Return the same where no other workload wants anything."""
         return structs.replace(self, rivals=())
+
+
+def _competes(state: DeploymentState) -> bool:
+    """Return whether older templates may get pods, too: one of their sets lacks some, or is scaled meanwhile."""
+    older = [item for item in state.sets if item.template != state.template]
+    return any(count(item.pods) < item.wanted or (item.wanted and item.desired != state.replicas) for item in older)
 
 
 class Order(NamedTuple):
@@ -165,7 +171,7 @@ def settle_rollout(
     needs. ``rivals_first``: other workloads get the room that two need.
     """
     room = _Room(used, hard)
-    if not raising and _is_stuck(plan, room):
+    if not raising and is_stuck(plan, used, hard):
         return SettledRollout(count_wanted_pods(plan.state), 0, pods_of(plan.state), hard=room.hard)
     run = _Run(plan, room, order)
     rivals = [_Run(rival, room, _ORDERS[0]) for rival in plan.rivals]
@@ -183,7 +189,7 @@ def settle_rollout(
     return SettledRollout(count_wanted_pods(run.state), updated, pods - updated, run.complete, room.hard, room.first)
 
 
-def _is_stuck(plan: RolloutPlan, room: _Room) -> bool:
+def is_stuck(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> bool:
     """Return whether a rolling update that just starts makes no pod and ends none: the first new pod has no room, and
     all old ones have to stay available. So ends most of what a full quota holds up, with no move to be followed.
     """
@@ -196,10 +202,10 @@ def _is_stuck(plan: RolloutPlan, room: _Room) -> bool:
     whole = all(
         item.desired == state.replicas and ready(item.pods) == count(item.pods) == item.wanted for item in active
     )
+    if not whole or sum(item.wanted for item in active) != state.replicas:
+        return False
     price = plan.price
-    return (
-        whole and sum(item.wanted for item in active) == state.replicas and (price is None or not room.times(price, 1))
-    )
+    return price is None or not _Room(used, hard).times(price, 1)
 
 
 def _run_until_stable(run: _Run, rivals: Sequence[_Run], *, rivals_first: bool) -> None:

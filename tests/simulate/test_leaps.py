@@ -80,10 +80,25 @@ def test_an_update_that_is_stuck_at_once_ends_where_its_moves_lead(monkeypatch: 
         for order in plan.orders:
             found = settle_rollout(plan, used, hard, order)
             with monkeypatch.context() as patch:
-                stuck += rollout._is_stuck(plan, rollout._Room(used, hard))
-                patch.setattr(rollout, "_is_stuck", lambda *_: False)
+                stuck += rollout.is_stuck(plan, used, hard)
+                patch.setattr(rollout, "is_stuck", lambda *_: False)
                 assert found == settle_rollout(plan, used, hard, order), (seed, order)
     assert stuck > 400
+
+
+def test_orders_that_are_left_out_lead_where_others_do() -> None:
+    fewer = 0
+    for seed in range(1_500):
+        draw = random.Random(seed)
+        plan, used, hard = drawn_plan(draw, draw.randint(1, 12))
+        if not isinstance(plan.state, DeploymentState):
+            continue
+        fewer += len(plan.orders) < 4
+        for raising in (False, True):
+            ends = [settle_rollout(plan, used, hard, order, raising=raising) for order in plan.orders]
+            for order in rollout._ORDERS:
+                assert settle_rollout(plan, used, hard, order, raising=raising) in ends, (seed, order)
+    assert fewer > 200
 
 
 @pytest.mark.parametrize("seed", range(60))

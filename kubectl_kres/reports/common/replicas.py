@@ -271,13 +271,12 @@ def _pods_by_revision(store: Store, kind: str, workload: Workload) -> Replicas |
     if not is_failing(workload):
         return replicas
     # A Deployment says of itself what any of its ReplicaSets does, also one that it is about to scale down.
-    past = (
-        newest is not None and not is_failing(newest) and newest.status.replicas >= max(1, _count_wanted_pods(newest))
-    )
+    past = newest is not None and not is_failing(newest) and newest.status.replicas >= max(1, wanted_of_set(newest))
     return structs.replace(replicas, failing=not past)
 
 
-def _count_wanted_pods(replica_set: Workload) -> int:
+def wanted_of_set(replica_set: Workload) -> int:
+    """Return how many pods a ReplicaSet is to have."""
     return 1 if replica_set.spec.replicas is None else replica_set.spec.replicas
 
 

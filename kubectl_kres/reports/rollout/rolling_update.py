@@ -17,11 +17,11 @@ from kubectl_kres.record import Record
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject, manifest_workload, pod_of_template
 from kubectl_kres.reports.common.owners import owned_by
-from kubectl_kres.reports.common.replicas import Replicas, newest_set, revision_of
+from kubectl_kres.reports.common.replicas import Replicas, newest_set, revision_of, wanted_of_set
 from kubectl_kres.reports.pod.needs import makes_objects
 from kubectl_kres.reports.pod.pod_claims import add_charges, has_account, ordinals_without_claims
 from kubectl_kres.simulate.replicas import Replica, gaps, joined
-from kubectl_kres.simulate.rollout import PodCosts, RolloutPlan, SettledRollout, settle_rollout
+from kubectl_kres.simulate.rollout import PodCosts, RolloutPlan, SettledRollout, is_stuck, settle_rollout
 from kubectl_kres.simulate.state import (
     DaemonSetState,
     DeploymentState,
@@ -102,6 +102,14 @@ def _slice(costs: Iterable[tuple[Charges, int]], first: int, stop: int) -> tuple
     return tuple(result)
 
 
+def _amounts_by_quota(charged: Charges) -> dict[str, Mapping[str, str]]:
+    return {charge.quota: charge.requested for charge in charged}
+
+
+def _costs_of_new_pods(charged: Charges | None) -> PodCosts:
+    return PodCosts({}, {}) if charged is None else PodCosts({0: sum_price(charged)}, {_NEW: 0})
+
+
 class _Rollout:
     def __init__(self, store: Store, subject: Subject, owner: Workload, analysis: Analysis, pods: Replicas) -> None:
         self.store, self.subject, self.owner, self.analysis, self.pods = store, subject, owner, analysis, pods
@@ -131,12 +139,36 @@ class _Rollout:
             return RolloutResult(0 if restart else min(self.pods.newest, wanted), wanted, self.pods.existing)
         new = [self._cost_of_outcome(outcome) for outcome in self.analysis.outcomes]
         price = next((charged for charged in new if charged is not None), ())
+        if restart and self._is_stuck(new):
+            return RolloutResult(0, wanted, self.pods.existing, _amounts_by_quota(self._first_cost(price)))
         old, newest = self._sets(price, restart=restart)
         rests = [rest for charged in new for rest in self._find_final_states(charged, old, newest)]
         worst = min(rests, key=lambda rest: (min(rest.updated, wanted), -rest.old))
         gone = next((charged for item in old for charged, _ in item.costs), ())
-        back = {charge.quota: charge.requested for charge in gone}
-        return RolloutResult(min(worst.updated, wanted), wanted, worst.old, back)
+        return RolloutResult(min(worst.updated, wanted), wanted, worst.old, _amounts_by_quota(gone))
+
+    def _is_stuck(self, new: Sequence[Charges | None]) -> bool:
+        """Return whether some answer to the first new pod makes the rollout end before it began. What the old pods cost
+        decides nothing then, and there may be many.
+        """
+        pods = self.pods
+        if self.subject.ref.kind != "Deployment" or pods.strategy != "RollingUpdate":
+            return False
+        sizes = [(wanted_of_set(item), item.status.replicas) for item in self._owned_sets()]
+        if not any(number for _, number in sizes):
+            sizes = [(pods.existing, pods.existing)]
+        most = self.scaled + pods.surge
+        sets = (ReplicaSetState(1, wanted, ((1, True, number),), self.scaled, most) for wanted, number in sizes)
+        state = DeploymentState(_NEW, pods.wanted, pods.surge, pods.unavailable, sets=tuple(sets))
+        return any(is_stuck(RolloutPlan(state, _costs_of_new_pods(charged)), self.used, self.hard) for charged in new)
+
+    def _first_cost(self, price: Charges) -> Charges:
+        """Return the cost of the oldest pod of the oldest ReplicaSet that has some. ``price``: that of a new one."""
+        for item in self._owned_sets():
+            if item.status.replicas:
+                pods = self._pods(("ReplicaSet", item.metadata.name))
+                return self._cost_of_pod(pods[0]) if pods else self._cost_of_template(item, price)
+        return price
 
     def _cost_of_outcome(self, outcome: Outcome) -> Charges | None:
         """Return the cost of a new pod; None if it is refused whatever room there is."""
@@ -268,15 +300,18 @@ class _Rollout:
 
     def _replica_sets(self, price: Charges) -> Iterator[tuple[str | None, _Set]]:
         """Yield the ReplicaSets of the Deployment, the oldest first."""
-        owned = owned_by(self.store, "ReplicaSet", self.namespace, ("Deployment", self.name))
-        for item in sorted(owned, key=revision_of):
+        for item in self._owned_sets():
             number = item.status.replicas
             costs = self._list_pod_costs(("ReplicaSet", item.metadata.name))
             # A template is admitted only where pods of it count that were not read: most ReplicaSets have none.
             if len(costs) < number:
                 costs = [*costs, (self._cost_of_template(item, price), number - len(costs))]
-            wanted = item.spec.replicas if item.spec.replicas is not None else 1
-            yield item.metadata.name, _Set(wanted, _slice(costs, 0, number))
+            yield item.metadata.name, _Set(wanted_of_set(item), _slice(costs, 0, number))
+
+    def _owned_sets(self) -> list[Workload]:
+        """Return the ReplicaSets of the Deployment, the oldest first."""
+        owned = owned_by(self.store, "ReplicaSet", self.namespace, ("Deployment", self.name))
+        return sorted(owned, key=revision_of)
 
     def _cost_of_template(self, item: Workload, price: Charges) -> Charges:
         """Return the cost of a pod of a ReplicaSet without any read pod."""
