@@ -5,7 +5,7 @@ over, and what is none of that any more.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, get_args
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.record import Record
@@ -15,7 +15,7 @@ from kubectl_kres.reports.overview import SEVERITIES, Overview, Problem
 #: What became of an object's problem, those first that are to be looked at. ``changed``: as bad, but another state or
 #: cause.
 ChangeWord = Literal["new", "worse", "changed", "better", "gone"]
-CHANGE_WORDS: tuple[ChangeWord, ...] = ("new", "worse", "changed", "better", "gone")
+CHANGE_WORDS: tuple[ChangeWord, ...] = get_args(ChangeWord)
 
 
 class ProblemChange(Record, frozen=True):
