@@ -85,8 +85,8 @@ MOST = 167
             MOST,
             id="engine",
         ),
-        pytest.param(COMMAND, "--help", "kubectl_kres.cli.main", START, 27, id="help"),
-        pytest.param(COMMAND, "version --client", "kubectl_kres.cli.commands.version", START, 26, id="version"),
+        pytest.param(COMMAND, "--help", "kubectl_kres.cli.main", START, 25, id="help"),
+        pytest.param(COMMAND, "version --client", "kubectl_kres.cli.commands.version", START, 22, id="version"),
         pytest.param(
             COMMAND,
             "explain --demo deploy/cart -n shop",
