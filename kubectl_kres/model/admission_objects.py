@@ -1,7 +1,5 @@
 """Objects of other admission plugins: policies in CEL with bindings and parameters, webhooks, service accounts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any
