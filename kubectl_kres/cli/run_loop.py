@@ -11,9 +11,10 @@ import gc
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import click
+from msgspec import Struct
 
 from kubectl_kres.admission.base.versions import version_caveat
 from kubectl_kres.cli.args.arguments import parse_named_objects
@@ -298,7 +299,7 @@ def read_yaml(text: str) -> Any:
     return yaml_text.value(text)
 
 
-class AnswerBatch(NamedTuple):
+class AnswerBatch(Struct, frozen=True):
     """Objects that can be answered for now. ``many``: more than one object was asked about.
 
     ``cache``: what the page keeps from one batch of a run to the next.
@@ -315,7 +316,7 @@ class AnswerBatch(NamedTuple):
 Choose = Callable[[ObjectSource, Input, Options, Sequence[str], str], Iterator[Selection]]
 
 
-class ObjectAnswer(NamedTuple):
+class ObjectAnswer(Struct, frozen=True):
     """The answer for one object: its report, and a function that returns the report's lines.
 
     ``subject`` None: the report is about no single object. ``report`` None: a document does not hold it. ``row``: its
@@ -431,7 +432,7 @@ def each_pod(source: ObjectSource, space: str, take: Callable[[Pod], object], ru
     return True
 
 
-class Query(NamedTuple):
+class Query(Struct, frozen=True):
     """The query of a command: the objects it is about, and the page that makes the reports.
 
     ``needed``: arguments or files are required. ``unread``: kinds that no answer looks at; those of
@@ -445,7 +446,7 @@ class Query(NamedTuple):
     unread: Collection[str] = ()
 
 
-class RunContext(NamedTuple):
+class RunContext(Struct, frozen=True):
     """What all answers to a query have in common."""
 
     query: Query

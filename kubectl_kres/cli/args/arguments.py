@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.errors import UsageError
@@ -20,7 +22,7 @@ _FORMS = """Example resource specifications include:
    '<resource>'"""
 
 
-class NamedObjects(NamedTuple):
+class NamedObjects(Struct, frozen=True):
     """A type as it was written, and the names asked for; no names: all objects of the type."""
 
     type: str

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_kres.admission.base.draft import Side
@@ -81,7 +82,7 @@ class FieldEdit(Record, frozen=True):
     free: bool = False
 
 
-class ManifestEdit(NamedTuple):
+class ManifestEdit(Struct, frozen=True):
     """A value for one field of the manifest. ``side`` empty: the whole pod-level stanza, set to nothing or removed."""
 
     path: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
+from msgspec import Struct
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.record import Record, Sentence, Wording
@@ -244,7 +245,7 @@ class Remedy(Record, frozen=True, omit_defaults=False):
     stays: Permanence | None = None
 
 
-class PassingRoom(NamedTuple):
+class PassingRoom(Struct, frozen=True):
     """What gives room back in full quotas: by itself, and by a deletion; each as fixes that were tried."""
 
     by_itself: tuple[Remedy, ...] = ()

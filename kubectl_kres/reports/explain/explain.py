@@ -209,7 +209,7 @@ def build_decision(store: Store, subject: Subject, analysis: Analysis, *, remedi
     if advice.fixes and any(finding.rule.startswith("limitrange/") for finding in verdict.findings):
         defaulted = own_defaults(verdict, containers)
         advice = Advice((*untested_remedies((defaulted,) if defaulted else ()), *advice.fixes), advice.note)
-    advice = advice._replace(fixes=with_permanence(store, subject, advice.fixes))
+    advice = structs.replace(advice, fixes=with_permanence(store, subject, advice.fixes))
     return Decision(verdict, containers, advice, failed_reads, facts, pods, table)
 
 

@@ -7,7 +7,6 @@ They are known from workloads that were read, and from events, which a live answ
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from typing import NamedTuple
 
 from msgspec import Struct, structs
 
@@ -45,7 +44,7 @@ class Rivals(Struct, frozen=True):
     unknown: tuple[ObjectRef, ...] = ()
 
 
-class _NamespaceRivals(NamedTuple):
+class _NamespaceRivals(Struct, frozen=True):
     """The workloads of a namespace that lack pods, and the evaluated ones as rivals, under some policies."""
 
     policies: NamespacePolicies

@@ -515,7 +515,7 @@ class PodSearch(RemedySearch[PodTrial]):
         """Return where a value comes from that the container does not state."""
         if to is None or written_value(self.pod, field) is not None:
             return ""
-        other = field._replace(side="requests" if field.side == "limits" else "limits")
+        other = structs.replace(field, side="requests" if field.side == "limits" else "limits")
         if written_value(self.pod, other) == to and other not in values:
             return "request" if other.side == "requests" else "limit"
         return "unknown" if to == STATED.get(field.resource) else ""
