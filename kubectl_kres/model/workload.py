@@ -32,6 +32,9 @@ class RollingUpdate(Base, frozen=True):
     max_unavailable: int | str | None = None
 
 
+#: How many finished Jobs a CronJob keeps that does not say it. Source: apis/batch/v1 defaults.go SetDefaults_CronJob.
+KEPT_SUCCESSFUL, KEPT_FAILED = 3, 1
+
 _PERCENT = re.compile(r"[0-9]{1,6}%")
 
 

@@ -14,7 +14,6 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod import aggregate as qos
 from kubectl_kres.admission.quota.quota_admission import charges, pod_request
 from kubectl_kres.admission.request.new_pod import Policies, admit, initial_qos_class, quota_request
-from kubectl_kres.admission.request.pod_objects import object_charges
 from kubectl_kres.admission.sentences import QuotaExceeded, read_refusal
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.admission_objects import WEBHOOKS
@@ -568,6 +567,8 @@ def _quota_costs(
     claims = analysis.claims.charges if analysis.claims is not None else ()
     objects: Iterable[QuotaCharge] = ()
     if analysis.account is not None:
+        from kubectl_kres.admission.request.pod_objects import object_charges
+
         objects = object_charges(analysis.account.with_pod, policies.quotas)
     lacking = {demand.quota for demand in demands_on_pod(request, policies.quotas) if demand.missing}
     all_charges = add_charges((*charges(request, policies.quotas), *claims, *objects))
