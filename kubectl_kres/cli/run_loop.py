@@ -7,10 +7,9 @@ A command turns its flags into a ``Query``. ``answer`` prints the answers once, 
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import click
@@ -21,6 +20,7 @@ from kubectl_kres.cli.args.arguments import parse_named_objects
 from kubectl_kres.cli.args.flags import access_flags
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.target_version import ServerOf, server_from_flags
+from kubectl_kres.cli.garbage import gc_disabled
 from kubectl_kres.cli.output.exit_codes import lines, may_i, print_stderr, worst_code
 from kubectl_kres.cli.output.printer import DOCUMENTS, print_lines, qualified_name, same_terminal, wants_color, width
 from kubectl_kres.cli.select.workloads import Selection, select_subjects
@@ -546,15 +546,3 @@ Plan = Callable[[Options, tuple[str, ...]], Query]
 def build_runner(plan: Plan) -> Callable[[Options, tuple[str, ...]], int]:
     """Return the function that runs a command which answers once."""
     return lambda options, words: answer(options, plan(options, words))
-
-
-@contextmanager
-def gc_disabled() -> Iterator[None]:
-    """Turn garbage collection off, which takes half of the time with a whole cluster in memory, and finds nothing."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()

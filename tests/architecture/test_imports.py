@@ -74,7 +74,7 @@ MOST = 167
             "kubectl_kres.reports.explain.explain",
             "kubectl_kres.reports.explain.explain",
             FACES,
-            MOST,
+            86,
             id="report",
         ),
         pytest.param(
@@ -82,7 +82,7 @@ MOST = 167
             "kubectl_kres.admission.request.create",
             "kubectl_kres.admission.request.create",
             FACES,
-            MOST,
+            67,
             id="engine",
         ),
         pytest.param(COMMAND, "--help", "kubectl_kres.cli.main", START, 25, id="help"),
@@ -92,7 +92,7 @@ MOST = 167
             "explain --demo deploy/cart -n shop",
             "kubectl_kres.reports.explain.explain",
             WRITERS | CHANGES | EXPRESSIONS | SELDOM | ROLLOUTS,
-            145,
+            143,
             id="explain-workload",
         ),
         pytest.param(
