@@ -293,7 +293,8 @@ class PodSearch(RemedySearch[PodTrial]):
             valid += (state for correct in corrections if (state := self.find(start, correct, _is_valid)) is not None)
             if not valid and (state := self.find(start, self._widen, _is_valid)) is not None:
                 valid.append(state)
-        yield from valid
+        # What needs no correction comes out of both.
+        yield from map(dict, dict.fromkeys(tuple(state.items()) for state in valid))
 
     def _correct_values(self, direction: Direction, state: State, trial: PodTrial) -> State | None:
         """Return the state with values of the template corrected as the first refusal requires; None: there is none."""
