@@ -129,9 +129,12 @@ class _Room:
 
     def charge(self, price: Price, times: int = 1) -> None:
         """Charge it; with a negative number of times, give it back."""
-        self.grown += any(amount * times < 0 for amount in price.values())
+        given_back = False
         for key, amount in price.items():
-            self.used[key] = self.used.get(key, 0) + amount * times
+            more = amount * times
+            self.used[key] = self.used.get(key, 0) + more
+            given_back |= more < 0
+        self.grown += given_back
 
     def take(self, price: Price, most: int = 1) -> int:
         """Charge as many as fit; return how many these are."""
