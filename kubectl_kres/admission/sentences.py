@@ -177,18 +177,18 @@ PodRefusal = (
 
 def read_refusal(text: str) -> PodRefusal:
     """Return what a sentence says, whatever its controller put before it; ``UnknownRefusal`` for one of no row."""
-    claim = re.search(_CLAIM, text)
+    claim = re.search(_CLAIM, text) if "persistentvolumeclaims" in text else None
     if claim is not None:
         return ClaimRefused(claim[1], read_refusal(claim[1]))
-    for pattern, read in _ROWS:
-        match = re.search(pattern, text)
+    for words, pattern, read in _ROWS:
+        match = re.search(pattern, text) if words in text else None
         if match is not None:
             return read(match)
-    bounds = tuple(map(_read_bound, re.finditer(_BOUND, text)))
+    bounds = tuple(map(_read_bound, re.finditer(_BOUND, text))) if " per " in text else ()
     if bounds:
         return OutOfBounds(bounds)
     # Last, since other plugins quote what they refuse.
-    invalid = re.search(_INVALID, text)
+    invalid = re.search(_INVALID, text) if "is invalid" in text else None
     return InvalidObject(invalid[1]) if invalid is not None else UnknownRefusal(text)
 
 
@@ -251,29 +251,43 @@ _SCOPE = r"\{(\S+) (\S*) \[([^\]]*)\]\}"
 _CONTAINERS = r'containers? ((?:"[^"]*"(?:, )?)+)'
 _QUOTED = r'"([^"]*)"'
 
-#: Each sentence with what it says. The order matters: a webhook may quote the words of others. A pattern is text, which
-#: is compiled when it is first looked for: few answers need any.
-_ROWS: tuple[tuple[str, Callable[[re.Match[str]], PodRefusal]], ...] = (
-    (r'admission webhook "([^"]*)" denied', lambda match: WebhookDenied(match[1])),
-    (r'failed calling webhook "([^"]*)"', lambda match: WebhookUnreachable(match[1])),
-    (_EXCEEDED, _read_exceeded),
-    (r"(?s)failed quota: ([^\s:]+): must specify (.*)", _read_must_specify),
+#: The words of each sentence, the pattern that takes it apart, and what it says. The order matters: a webhook may quote
+#: the words of others. A pattern is text, which is compiled when its words were first found: few answers need any.
+_ROWS: tuple[tuple[str, str, Callable[[re.Match[str]], PodRefusal]], ...] = (
+    ("admission webhook", r'admission webhook "([^"]*)" denied', lambda match: WebhookDenied(match[1])),
+    ("calling webhook", r'failed calling webhook "([^"]*)"', lambda match: WebhookUnreachable(match[1])),
+    ("exceeded quota", _EXCEEDED, _read_exceeded),
+    ("must specify", r"(?s)failed quota: ([^\s:]+): must specify (.*)", _read_must_specify),
     (
+        "unknown for quota",
         r"status unknown for quota: ([^\s,]+), resources: (\S+)",
         lambda match: QuotaNotReady(match[1], tuple(match[2].split(","))),
     ),
-    (r"insufficient quota to consume: (\S+)", lambda match: NoQuotaNames(tuple(match[1].split(",")))),
-    (r"(?s)insufficient quota to match these scopes: \[(.*)\]", _read_scopes),
-    (r'(?s)violates PodSecurity "([^":]*):?([^"]*)"(.*)', _read_violation),
     (
+        "quota to consume",
+        r"insufficient quota to consume: (\S+)",
+        lambda match: NoQuotaNames(tuple(match[1].split(","))),
+    ),
+    ("these scopes", r"(?s)insufficient quota to match these scopes: \[(.*)\]", _read_scopes),
+    ("PodSecurity", r'(?s)violates PodSecurity "([^":]*):?([^"]*)"(.*)', _read_violation),
+    (
+        "AdmissionPolicy",
         r"(ValidatingAdmissionPolicy|MutatingAdmissionPolicy) '([^']*)'(?: with binding '([^']*)')?",
         lambda match: PolicyDenied(match[1], match[2], match[3] or ""),
     ),
-    (r'service ?account "([^"]*)" not found', lambda match: MissingAccount(match[1])),
-    (r"error looking up service account [^\s/]+/(\S+?):", lambda match: MissingAccount(match[1])),
-    (r"(namespace \S+ because it is being terminated)", lambda match: NamespaceEnds(match[1])),
-    (r"no PriorityClass with name (\S+) was found", lambda match: MissingClass("PriorityClass", match[1])),
-    (r'RuntimeClass "([^"]*)" not found', lambda match: MissingClass("RuntimeClass", match[1])),
+    ("account", r'service ?account "([^"]*)" not found', lambda match: MissingAccount(match[1])),
+    (
+        "service account",
+        r"error looking up service account [^\s/]+/(\S+?):",
+        lambda match: MissingAccount(match[1]),
+    ),
+    ("being terminated", r"(namespace \S+ because it is being terminated)", lambda match: NamespaceEnds(match[1])),
+    (
+        "PriorityClass",
+        r"no PriorityClass with name (\S+) was found",
+        lambda match: MissingClass("PriorityClass", match[1]),
+    ),
+    ("RuntimeClass", r'RuntimeClass "([^"]*)" not found', lambda match: MissingClass("RuntimeClass", match[1])),
 )
 
 
