@@ -87,7 +87,7 @@ class RolloutPlan(Struct, frozen=True):
         return structs.replace(self, rivals=())
 
 
-class Order(NamedTuple):
+class Order(Struct, frozen=True):
     """Who gets the room: pods of the newest template, or lowest ordinals, before others. ``eager``: pods are made
     before the Deployment's controller looks again.
     """

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct
 
@@ -88,7 +88,7 @@ class CacheKey(Struct, frozen=True):
 Severity = Literal["bad", "warn", "unknown", ""]
 
 
-class TimelineEvent(NamedTuple):
+class TimelineEvent(Struct, frozen=True):
     """A fact with its time and its severity."""
 
     fact: Fact

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
@@ -169,7 +169,7 @@ def matches_live_pod(outcome: Outcome, live: Pod) -> bool:
     return outcome.object is not None and values_of(outcome.object) == values_of(written_pod(live))
 
 
-class Decision(NamedTuple):
+class Decision(Struct, frozen=True):
     """The decision about a pod, its values, and what to change. Explanations and differences are made from it."""
 
     verdict: Verdict
@@ -230,7 +230,8 @@ def build_explanation(store: Store, subject: Subject, options: EvaluationOptions
     charged = None if analysis.undefaulted else draft
     stated_class = _find_stated_class(manifest, options.server)
     decision = build_decision(store, subject, analysis, remedies=options.remedies)
-    verdict, containers, advice, failed_reads, facts, pods, table = decision
+    verdict, containers, advice = decision.verdict, decision.containers, decision.advice
+    pods, table = decision.pods, decision.table
     state = _run_state(store, subject, options, decision)
     updated = stored_pod_of(store, subject) is not None
     nodes = None if updated else _nodes(store, subject, analysis, containers, options.server)
@@ -260,7 +261,7 @@ def build_explanation(store: Store, subject: Subject, options: EvaluationOptions
         if updated
         else tuple(sorted(_quota_costs(analysis, charged, options, verdict), key=lambda cost: not cost.exceeded)),
         demands=_demands(manifest, policies.policies, charged),
-        facts=facts,
+        facts=decision.seen,
         scheduling=nodes,
         warnings=first.warnings,
         assumptions=(
@@ -274,7 +275,7 @@ def build_explanation(store: Store, subject: Subject, options: EvaluationOptions
                 else _file_assumptions(store, subject, outcomes)
             ),
         ),
-        unread=(*failed_reads, *_nodes_unread(store, subject, manifest)),
+        unread=(*decision.unread, *_nodes_unread(store, subject, manifest)),
         quota_parts=hold(*(part for answer in refused for part in answer.parts)),
         edits=table.edits(),
         overhead={name: str(quantity) for name, quantity in draft.overhead.items()} if draft is not None else {},
