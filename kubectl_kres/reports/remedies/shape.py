@@ -32,6 +32,8 @@ class ResourceField(Struct, frozen=True, order=True):
         return f"{self.holder}.resources.{self.side}[{self.resource}]"
 
 
+#: What a container is given where nothing says how much it needs.
+STATED = {"cpu": "100m", "memory": "128Mi"}
 #: What is written where.
 Values = Mapping[ResourceField, str]
 
