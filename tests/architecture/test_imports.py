@@ -75,7 +75,7 @@ MOST = 164
             "kubectl_kres.reports.explain.explain",
             "kubectl_kres.reports.explain.explain",
             FACES,
-            86,
+            83,
             id="report",
         ),
         pytest.param(
@@ -93,7 +93,7 @@ MOST = 164
             "explain --demo deploy/cart -n shop",
             "kubectl_kres.reports.explain.explain",
             WRITERS | CHANGES | EXPRESSIONS | SELDOM | ROLLOUTS,
-            143,
+            139,
             id="explain-workload",
         ),
         pytest.param(

@@ -41,7 +41,14 @@ from kubectl_kres.reports.common.explanation import (
     find_unread,
 )
 from kubectl_kres.reports.common.nodes import NodeReport, waits_for_node
-from kubectl_kres.reports.common.remedy import DeleteObject, PassingRoom, Remedy, SetValue
+from kubectl_kres.reports.common.remedy import (
+    DeleteObject,
+    PassingRoom,
+    Remedy,
+    SetValue,
+    after_sentences,
+    untested_remedies,
+)
 from kubectl_kres.reports.common.replicas import Replicas, pods_of, reason_for_no_pods
 from kubectl_kres.reports.common.system import (
     analysis_by_system,
@@ -66,8 +73,6 @@ from kubectl_kres.reports.pod.needs import list_read_requests, node_needs
 from kubectl_kres.reports.pod.pod_claims import add_charges, with_account
 from kubectl_kres.reports.pod.values import ValueTable, names_of, totals
 from kubectl_kres.reports.pod.verdict import is_negative, outcome_word, verdict_of, with_outcome
-from kubectl_kres.reports.remedies.commands import add_access_flags
-from kubectl_kres.reports.remedies.compose import after_sentences, own_defaults, untested_remedies
 from kubectl_kres.reports.remedies.keepers import with_permanence
 from kubectl_kres.reports.rollout import wanted_pods
 from kubectl_kres.reports.rollout.observed_pods import with_seen
@@ -206,6 +211,8 @@ def build_decision(store: Store, subject: Subject, analysis: Analysis, *, remedi
     if remedies and outcome_word(verdict) != "full":
         advice = _advice(store, subject, analysis, verdict, facts, pods, left_out)
     if advice.fixes and any(finding.rule.startswith("limitrange/") for finding in verdict.findings):
+        from kubectl_kres.reports.remedies.compose import own_defaults
+
         defaulted = own_defaults(verdict, containers)
         advice = Advice((*untested_remedies((defaulted,) if defaulted else ()), *advice.fixes), advice.note)
     advice = structs.replace(advice, fixes=with_permanence(store, subject, advice.fixes))
@@ -405,6 +412,8 @@ def _verdict(
 
 def remedy_sentences(store: Store, subject: Subject, analysis: Analysis) -> tuple[Wording, ...]:
     """Return an untested remedy in a sentence for each refusal: the short cause of a list."""
+    from kubectl_kres.reports.remedies.commands import add_access_flags
+
     texts = _sentences(store, subject, analysis, _replicas(store, subject, analysis.manifest))
     return add_access_flags(store.origin, _add_position(texts, subject, analysis.manifest, analysis.outcomes[0]))
 
