@@ -512,6 +512,16 @@ class Namespace(Base, frozen=True):
     api_version: str = "v1"
 
 
+_NAME_LABEL = "kubernetes.io/metadata.name"
+
+
+def with_name_label(namespace: Namespace) -> Namespace:
+    """Return the namespace with the label that the API server gives every namespace."""
+    meta = namespace.metadata
+    labels = {_NAME_LABEL: meta.name, **(meta.labels or {})}
+    return msgspec.structs.replace(namespace, metadata=msgspec.structs.replace(meta, labels=labels))
+
+
 def is_checked(struct: Any) -> bool:
     """Return whether objects of a struct can be decoded, and still hold what no API server stores."""
     if not (isinstance(struct, type) and issubclass(struct, Base)):
