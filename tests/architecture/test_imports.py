@@ -60,6 +60,14 @@ SELDOM = {
     "kubectl_kres.vpa.reports.registered_webhook",
     "kubectl_kres.vpa.rules",
 }
+#: What answers about files side by side is for those who give some.
+FILES = {
+    "kubectl_kres.cli.simulation",
+    "kubectl_kres.capsule.replay.events",
+    "kubectl_kres.manifests.read",
+    "kubectl_kres.reports.changes.combined_answer",
+    "kubectl_kres.simulate.live",
+}
 #: What follows a rollout is for workloads that lack pods.
 ROLLOUTS = {"kubectl_kres.reports.rollout.rolling_update", "kubectl_kres.simulate"}
 
@@ -104,6 +112,13 @@ MOST = 164
             MOST,
             id="explain-refused",
         ),
+        pytest.param(
+            COMMAND, "quota -A --demo", "kubectl_kres.reports.quota.quota_report", WRITERS | FILES, 176, id="quota"
+        ),
+        pytest.param(
+            COMMAND, "check --demo -n kube-system", "kubectl_kres.reports.check.check", WRITERS | FILES, 299, id="check"
+        ),
+        pytest.param(COMMAND, "overview --demo", "kubectl_kres.reports.overview", WRITERS, 379, id="overview"),
     ],
 )
 def test_what_is_loaded(program: str, arguments: str, must: str, never: set[str], most: int):
