@@ -177,25 +177,25 @@ PodRefusal = (
 
 def read_refusal(text: str) -> PodRefusal:
     """Return what a sentence says, whatever its controller put before it; ``UnknownRefusal`` for one of no row."""
-    claim = _CLAIM.search(text)
+    claim = re.search(_CLAIM, text) if "persistentvolumeclaims" in text else None
     if claim is not None:
         return ClaimRefused(claim[1], read_refusal(claim[1]))
-    for pattern, read in _ROWS:
-        match = pattern.search(text)
+    for words, pattern, read in _ROWS:
+        match = re.search(pattern, text) if words in text else None
         if match is not None:
             return read(match)
-    bounds = tuple(map(_read_bound, _BOUND.finditer(text)))
+    bounds = tuple(map(_read_bound, re.finditer(_BOUND, text))) if " per " in text else ()
     if bounds:
         return OutOfBounds(bounds)
     # Last, since other plugins quote what they refuse.
-    invalid = _INVALID.search(text)
+    invalid = re.search(_INVALID, text) if "is invalid" in text else None
     return InvalidObject(invalid[1]) if invalid is not None else UnknownRefusal(text)
 
 
-_CLAIM = re.compile(r'persistentvolumeclaims "[^"]*" is (?:forbidden|invalid): (.*)', re.DOTALL)
-_INVALID = re.compile(r'(?:pods?|Pod|jobs\.batch|Job)(?:\.batch)? "[^"]*" is invalid: (.*)', re.DOTALL)
-_EXCEEDED = re.compile(r"exceeded quota: ([^\s,]+)(?:, requested: (\S+), used: (\S+), limited: (\S+))?")
-_BOUND = re.compile(
+_CLAIM = r'(?s)persistentvolumeclaims "[^"]*" is (?:forbidden|invalid): (.*)'
+_INVALID = r'(?s)(?:pods?|Pod|jobs\.batch|Job)(?:\.batch)? "[^"]*" is invalid: (.*)'
+_EXCEEDED = r"exceeded quota: ([^\s,]+)(?:, requested: (\S+), used: (\S+), limited: (\S+))?"
+_BOUND = (
     r"(?P<bound>minimum|maximum) (?P<resource>\S+) usage per (?P<type>\S+) is (?P<amount>[^\s,\]]+?)(?=[\s,\].]|$)"
     r"(?:, but (?:request|limit) is (?P<stated>[^\s,.\]]+(?:\.\d+)?))?"
     r"|(?P<ratio_resource>\S+) max limit to request ratio per (?P<ratio_type>\S+) is (?P<ratio>[^\s,\]]+)"
@@ -213,7 +213,7 @@ def read_exceeded_quota(text: str) -> QuotaExceeded | None:
 
     For an event about a claim, whose quota counts even where a webhook quotes the sentence.
     """
-    match = _EXCEEDED.search(text)
+    match = re.search(_EXCEEDED, text)
     return None if match is None else _read_exceeded(match)
 
 
@@ -231,7 +231,7 @@ def _read_must_specify(match: re.Match[str]) -> MustSpecify:
 
 
 def _read_scopes(match: re.Match[str]) -> NoQuotaInScope:
-    scopes = _SCOPE.findall(match[1])
+    scopes = re.findall(_SCOPE, match[1])
     return NoQuotaInScope(tuple(Scope(name, operator, tuple(values.split())) for name, operator, values in scopes))
 
 
@@ -243,36 +243,51 @@ def _read_bound(match: re.Match[str]) -> Bound:
 
 
 def _read_violation(match: re.Match[str]) -> PodSecurityViolated:
-    names = [name for quoted in _CONTAINERS.findall(match[3]) for name in _QUOTED.findall(quoted)]
+    names = [name for quoted in re.findall(_CONTAINERS, match[3]) for name in re.findall(_QUOTED, quoted)]
     return PodSecurityViolated(match[1], match[2], tuple(dict.fromkeys(names)))
 
 
-_SCOPE = re.compile(r"\{(\S+) (\S*) \[([^\]]*)\]\}")
-_CONTAINERS = re.compile(r'containers? ((?:"[^"]*"(?:, )?)+)')
-_QUOTED = re.compile(r'"([^"]*)"')
+_SCOPE = r"\{(\S+) (\S*) \[([^\]]*)\]\}"
+_CONTAINERS = r'containers? ((?:"[^"]*"(?:, )?)+)'
+_QUOTED = r'"([^"]*)"'
 
-#: Each sentence with what it says. The order matters: a webhook may quote the words of others.
-_ROWS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], PodRefusal]], ...] = (
-    (re.compile(r'admission webhook "([^"]*)" denied'), lambda match: WebhookDenied(match[1])),
-    (re.compile(r'failed calling webhook "([^"]*)"'), lambda match: WebhookUnreachable(match[1])),
-    (_EXCEEDED, _read_exceeded),
-    (re.compile(r"failed quota: ([^\s:]+): must specify (.*)", re.DOTALL), _read_must_specify),
+#: The words of each sentence, the pattern that takes it apart, and what it says. The order matters: a webhook may quote
+#: the words of others. A pattern is text, which is compiled when its words were first found: few answers need any.
+_ROWS: tuple[tuple[str, str, Callable[[re.Match[str]], PodRefusal]], ...] = (
+    ("admission webhook", r'admission webhook "([^"]*)" denied', lambda match: WebhookDenied(match[1])),
+    ("calling webhook", r'failed calling webhook "([^"]*)"', lambda match: WebhookUnreachable(match[1])),
+    ("exceeded quota", _EXCEEDED, _read_exceeded),
+    ("must specify", r"(?s)failed quota: ([^\s:]+): must specify (.*)", _read_must_specify),
     (
-        re.compile(r"status unknown for quota: ([^\s,]+), resources: (\S+)"),
+        "unknown for quota",
+        r"status unknown for quota: ([^\s,]+), resources: (\S+)",
         lambda match: QuotaNotReady(match[1], tuple(match[2].split(","))),
     ),
-    (re.compile(r"insufficient quota to consume: (\S+)"), lambda match: NoQuotaNames(tuple(match[1].split(",")))),
-    (re.compile(r"insufficient quota to match these scopes: \[(.*)\]", re.DOTALL), _read_scopes),
-    (re.compile(r'violates PodSecurity "([^":]*):?([^"]*)"(.*)', re.DOTALL), _read_violation),
     (
-        re.compile(r"(ValidatingAdmissionPolicy|MutatingAdmissionPolicy) '([^']*)'(?: with binding '([^']*)')?"),
+        "quota to consume",
+        r"insufficient quota to consume: (\S+)",
+        lambda match: NoQuotaNames(tuple(match[1].split(","))),
+    ),
+    ("these scopes", r"(?s)insufficient quota to match these scopes: \[(.*)\]", _read_scopes),
+    ("PodSecurity", r'(?s)violates PodSecurity "([^":]*):?([^"]*)"(.*)', _read_violation),
+    (
+        "AdmissionPolicy",
+        r"(ValidatingAdmissionPolicy|MutatingAdmissionPolicy) '([^']*)'(?: with binding '([^']*)')?",
         lambda match: PolicyDenied(match[1], match[2], match[3] or ""),
     ),
-    (re.compile(r'service ?account "([^"]*)" not found'), lambda match: MissingAccount(match[1])),
-    (re.compile(r"error looking up service account [^\s/]+/(\S+?):"), lambda match: MissingAccount(match[1])),
-    (re.compile(r"(namespace \S+ because it is being terminated)"), lambda match: NamespaceEnds(match[1])),
-    (re.compile(r"no PriorityClass with name (\S+) was found"), lambda match: MissingClass("PriorityClass", match[1])),
-    (re.compile(r'RuntimeClass "([^"]*)" not found'), lambda match: MissingClass("RuntimeClass", match[1])),
+    ("account", r'service ?account "([^"]*)" not found', lambda match: MissingAccount(match[1])),
+    (
+        "service account",
+        r"error looking up service account [^\s/]+/(\S+?):",
+        lambda match: MissingAccount(match[1]),
+    ),
+    ("being terminated", r"(namespace \S+ because it is being terminated)", lambda match: NamespaceEnds(match[1])),
+    (
+        "PriorityClass",
+        r"no PriorityClass with name (\S+) was found",
+        lambda match: MissingClass("PriorityClass", match[1]),
+    ),
+    ("RuntimeClass", r'RuntimeClass "([^"]*)" not found', lambda match: MissingClass("RuntimeClass", match[1])),
 )
 
 
@@ -297,8 +312,8 @@ class NodeRoom(Struct, frozen=True):
 
 def read_node_room(text: str) -> NodeRoom | None:
     """Return what the kubelet says of a resize for which its node has too little; None: it says something else."""
-    match = _NODE_ROOM.search(text)
+    match = re.search(_NODE_ROOM, text)
     return NodeRoom(match[1], *(int(match[group]) for group in (2, 3, 4))) if match is not None else None
 
 
-_NODE_ROOM = re.compile(r"enough resource: ([^\s,]+), requested: (\d+), used: (\d+), capacity: (\d+)")
+_NODE_ROOM = r"enough resource: ([^\s,]+), requested: (\d+), used: (\d+), capacity: (\d+)"

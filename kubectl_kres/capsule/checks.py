@@ -24,14 +24,12 @@ from kubectl_kres.capsule.reports.common.claim_state import STUCK, WAITING
 from kubectl_kres.capsule.reports.common.needs import pools_needs
 from kubectl_kres.capsule.reports.common.pool_index import PoolIndex
 from kubectl_kres.capsule.reports.common.shared_quotas import tenant_quota_name
-from kubectl_kres.capsule.reports.simulate import build_prediction
 from kubectl_kres.capsule.rules.assignment import fault, fits, is_active, is_empty, is_usable, is_writable
-from kubectl_kres.model.objects import Namespace, ObjectRef
+from kubectl_kres.model.objects import Namespace, ObjectRef, with_name_label
 from kubectl_kres.quantity import ZERO
 from kubectl_kres.reports.check.context import CheckContext, Rule
 from kubectl_kres.reports.check.finding import Diagnostic
 from kubectl_kres.reports.check.system import CheckSystem
-from kubectl_kres.simulate.namespaces import with_name_label
 from kubectl_kres.store.store import ReadRequest, Store
 
 
@@ -326,6 +324,13 @@ def _reads(store: Store) -> Iterable[ReadRequest]:
     return (*pools_needs(store), ReadRequest("Tenant"))
 
 
+def _predict(store: Store) -> Store:
+    """Return the store with what its controllers make of what files hold."""
+    from kubectl_kres.capsule.reports.simulate import build_prediction  # noqa: PLC0415 - files alone need it
+
+    return build_prediction(store).store
+
+
 SYSTEM = CheckSystem(
     rules=(
         CLAIM_NEVER,
@@ -345,5 +350,5 @@ SYSTEM = CheckSystem(
         "ResourcePoolClaim": "kubectl kres claims {}",
         "Tenant": "kubectl kres migrate tenant/{}",
     },
-    predict=lambda store: build_prediction(store).store,
+    predict=_predict,
 )

@@ -1,7 +1,5 @@
 """Capsule's pools, claims and tenants, and the quotas of the same API group: capsule.clastix.io/v1beta2."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -18,11 +18,10 @@ from kubectl_kres.capsule.rules.webhooks import RELEASE
 from kubectl_kres.capsule.rules.workload_rules import rules_of_tenant, webhook_of
 from kubectl_kres.capsule.versions import Version, version_in
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import Namespace, Raw, StorageClass, decode_object, mapping
+from kubectl_kres.model.objects import Namespace, Raw, StorageClass, decode_object, mapping, with_name_label
 from kubectl_kres.model.quota_objects import DeviceClass
 from kubectl_kres.simulate.change import Apply, Delete, Patch, PlacedStep, Step, apply_step, difference, key_of_step
 from kubectl_kres.simulate.live import raw_of
-from kubectl_kres.simulate.namespaces import with_name_label
 from kubectl_kres.simulate.requests import StepAnswer
 from kubectl_kres.simulate.state import World
 from kubectl_kres.simulate.system import Controller, Played, PodWriter, SimulatedSystem

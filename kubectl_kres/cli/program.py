@@ -14,6 +14,7 @@ from kubectl_kres import __version__
 from kubectl_kres.cli.args import flags
 from kubectl_kres.cli.args.options import SHARED
 from kubectl_kres.cli.command import Command, help_flag, rows
+from kubectl_kres.cli.garbage import loading
 from kubectl_kres.cli.output import exit_codes as ending
 from kubectl_kres.errors import ConfigError, Exit, on_one_line
 
@@ -134,7 +135,10 @@ class Program(click.Group):
         module_name = module_of(cmd_name)
         if not module_name:
             return None
-        module = import_module(module_name)
+        if module_name not in sys.modules:
+            with loading():
+                import_module(module_name)
+        module = sys.modules[module_name]
         return cast("Command", module.COMMANDS[cmd_name] if hasattr(module, "COMMANDS") else module.command)
 
     def resolve_command(

@@ -7,19 +7,20 @@ A command turns its flags into a ``Query``. ``answer`` prints the answers once, 
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import click
+from msgspec import Struct
 
 from kubectl_kres.admission.base.versions import version_caveat
 from kubectl_kres.cli.args.arguments import parse_named_objects
 from kubectl_kres.cli.args.flags import access_flags
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.target_version import ServerOf, server_from_flags
+from kubectl_kres.cli.garbage import gc_disabled
 from kubectl_kres.cli.output.exit_codes import lines, may_i, print_stderr, worst_code
 from kubectl_kres.cli.output.printer import DOCUMENTS, print_lines, qualified_name, same_terminal, wants_color, width
 from kubectl_kres.cli.select.workloads import Selection, select_subjects
@@ -298,7 +299,7 @@ def read_yaml(text: str) -> Any:
     return yaml_text.value(text)
 
 
-class AnswerBatch(NamedTuple):
+class AnswerBatch(Struct, frozen=True):
     """Objects that can be answered for now. ``many``: more than one object was asked about.
 
     ``cache``: what the page keeps from one batch of a run to the next.
@@ -315,7 +316,7 @@ class AnswerBatch(NamedTuple):
 Choose = Callable[[ObjectSource, Input, Options, Sequence[str], str], Iterator[Selection]]
 
 
-class ObjectAnswer(NamedTuple):
+class ObjectAnswer(Struct, frozen=True):
     """The answer for one object: its report, and a function that returns the report's lines.
 
     ``subject`` None: the report is about no single object. ``report`` None: a document does not hold it. ``row``: its
@@ -431,7 +432,7 @@ def each_pod(source: ObjectSource, space: str, take: Callable[[Pod], object], ru
     return True
 
 
-class Query(NamedTuple):
+class Query(Struct, frozen=True):
     """The query of a command: the objects it is about, and the page that makes the reports.
 
     ``needed``: arguments or files are required. ``unread``: kinds that no answer looks at; those of
@@ -445,7 +446,7 @@ class Query(NamedTuple):
     unread: Collection[str] = ()
 
 
-class RunContext(NamedTuple):
+class RunContext(Struct, frozen=True):
     """What all answers to a query have in common."""
 
     query: Query
@@ -545,15 +546,3 @@ Plan = Callable[[Options, tuple[str, ...]], Query]
 def build_runner(plan: Plan) -> Callable[[Options, tuple[str, ...]], int]:
     """Return the function that runs a command which answers once."""
     return lambda options, words: answer(options, plan(options, words))
-
-
-@contextmanager
-def gc_disabled() -> Iterator[None]:
-    """Turn garbage collection off, which takes half of the time with a whole cluster in memory, and finds nothing."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()

@@ -8,16 +8,18 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, structs
 
-from kubectl_kres.cluster import exec_plugin
 from kubectl_kres.cluster.kubeconfig import files
 from kubectl_kres.cluster.kubeconfig.current_context import Target
 from kubectl_kres.cluster.kubeconfig.files import AuthProvider, ClusterEntry, UserEntry
 from kubectl_kres.cluster.transport.response import one_line
 from kubectl_kres.errors import ConfigError
+
+if TYPE_CHECKING:
+    from kubectl_kres.cluster.exec_plugin import IssuedCredential
 
 _EXTRA = "Impersonate-Extra-"
 #: What must not stand in the name of a header. Source: client-go transport headerKeyEscape.
@@ -102,7 +104,7 @@ def bearer(token: str) -> str:
     return encode_header_value(f"Bearer {token}", "Authorization")
 
 
-def plugin_credentials(answer: exec_plugin.IssuedCredential, credentials: Credentials) -> Credentials:
+def plugin_credentials(answer: IssuedCredential, credentials: Credentials) -> Credentials:
     """Return what a plugin handed out, over what is there already."""
     authorization = bearer(answer.token) if answer.token else credentials.authorization
     if not answer.client_certificate_data:
@@ -257,6 +259,8 @@ class Identity:
             return self._read()
         if self._plugin is None:
             return self._fixed
+        from kubectl_kres.cluster import exec_plugin  # noqa: PLC0415 - it starts programs, which few users have
+
         target = self._target
         texts, seconds = cluster_info(target), self._plugin_seconds
         answer = exec_plugin.run(self._plugin, target.user_name, texts, target.policy, seconds)

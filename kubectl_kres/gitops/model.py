@@ -4,8 +4,6 @@ Source: argo-cd 3.1 pkg/apis/application/v1alpha1/types.go, kustomize-controller
 helm-controller 1.4 api/v2/helmrelease_types.go.
 """
 
-from __future__ import annotations
-
 from kubectl_kres.model.objects import Base, Kind, Metadata
 
 APPLICATION, KUSTOMIZATION, HELM_RELEASE = "Application", "Kustomization", "HelmRelease"

@@ -3,8 +3,6 @@
 Source: kueue 0.19.0 apis/kueue/v1beta2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

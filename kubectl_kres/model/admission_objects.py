@@ -1,7 +1,5 @@
 """Objects of other admission plugins: policies in CEL with bindings and parameters, webhooks, service accounts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +9,7 @@ from msgspec import Struct
 
 from kubectl_kres.model.objects import Base, Kind, LabelSelector, ManagedMetadata, Metadata
 
-_NAME = re.compile(r"([A-Za-z0-9]+)\.([A-Za-z0-9-]+)(?:\.([A-Za-z0-9.-]+))?")
+_NAME = r"([A-Za-z0-9]+)\.([A-Za-z0-9-]+)(?:\.([A-Za-z0-9.-]+))?"
 #: Who wrote it, which no expression needs.
 _UNUSED_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -195,7 +193,7 @@ def parameter_kind(name: str) -> Kind | None:
     """Return the kind of that name; its plural and its scope are not known before the server is asked. None: no such
     name.
     """
-    match = _NAME.fullmatch(name)
+    match = re.fullmatch(_NAME, name)
     if match is None:
         return None
     return Kind(name, (match[1],), match[3] or "", match[2], struct=Parameter, listed=False)

@@ -5,8 +5,6 @@ A field holds what is there, or its Go type's empty value if it is absent, null 
 field of a wrong type never gets as far as validation, since the decoder refuses it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -15,6 +13,9 @@ from msgspec import Struct
 
 from kubectl_kres.errors import UsageError
 from kubectl_kres.quantity import first_unreadable
+
+#: An object, or a part of one, as JSON or YAML has it.
+Raw = Mapping[str, Any]
 
 #: Resource name to quantity as read: the JSON string, or the text or value of a JSON number. See quantity.from_json.
 ResourceList = Mapping[str, Any]
@@ -274,9 +275,6 @@ T = TypeVar("T")
 #: Lists of texts; null in a list is the empty value of what it holds.
 _TEXTS = frozenset({"values", "namespaces", "scopes", "accessModes", "finalizers"})
 
-#: An object, or a part of one, as JSON or YAML has it.
-Raw = Mapping[str, Any]
-
 #: Fields whose values are quantities by resource name, where null is zero.
 _QUANTITIES = frozenset({
     *("limits", "requests", "overhead", "hard", "used"),
@@ -512,6 +510,16 @@ class Namespace(Base, frozen=True):
     status: NamespaceStatus = NamespaceStatus()
     kind: str = "Namespace"
     api_version: str = "v1"
+
+
+_NAME_LABEL = "kubernetes.io/metadata.name"
+
+
+def with_name_label(namespace: Namespace) -> Namespace:
+    """Return the namespace with the label that the API server gives every namespace."""
+    meta = namespace.metadata
+    labels = {_NAME_LABEL: meta.name, **(meta.labels or {})}
+    return msgspec.structs.replace(namespace, metadata=msgspec.structs.replace(meta, labels=labels))
 
 
 def is_checked(struct: Any) -> bool:

@@ -4,8 +4,6 @@ What else decides stands in ``Detailed...``: what Pod Security looks at, and mos
 values of variables, commands, arguments and the like: they are nobody's business here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

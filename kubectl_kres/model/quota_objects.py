@@ -1,7 +1,5 @@
 """PersistentVolumeClaim, Service and ResourceClaim, which quotas measure, and quotas that are no ResourceQuota."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from kubectl_kres.model.objects import AmountsPath, Base, LabelSelector, Metadata, ResourceList

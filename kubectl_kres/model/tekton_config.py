@@ -3,8 +3,6 @@
 Of ConfigMaps just the keys that settle how Tekton computes, since others may hold what is nobody's business.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from kubectl_kres.model.objects import Base, Metadata

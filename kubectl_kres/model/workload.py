@@ -1,7 +1,5 @@
 """Objects with pod templates, objects that set how many pods there are, and the events about them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -34,6 +32,9 @@ class RollingUpdate(Base, frozen=True):
     max_unavailable: int | str | None = None
 
 
+#: How many finished Jobs a CronJob keeps that does not say it. Source: apis/batch/v1 defaults.go SetDefaults_CronJob.
+KEPT_SUCCESSFUL, KEPT_FAILED = 3, 1
+
 _PERCENT = re.compile(r"[0-9]{1,6}%")
 
 
@@ -62,6 +63,12 @@ def fenceposts(surge: object, unavailable: object, replicas: int) -> tuple[int, 
     return more, min(fewer if more or fewer else 1, replicas)
 
 
+class PartitionedUpdate(RollingUpdate, frozen=True):
+    """The same of StatefulSets and DaemonSets; ``partition``: the ordinals below keep their template."""
+
+    partition: int | None = None
+
+
 def daemon_bounds(update: PartitionedUpdate | None, nodes: int) -> tuple[int, int]:
     """Return how many pods more and fewer than its nodes a DaemonSet has meanwhile: with a surge none fewer.
 
@@ -70,12 +77,6 @@ def daemon_bounds(update: PartitionedUpdate | None, nodes: int) -> tuple[int, in
     surge, unavailable = (update.max_surge, update.max_unavailable) if update is not None else (None, None)
     more = resolve_count(surge, nodes, up=True) if surge is not None else 0
     return more, 0 if more else max(1, resolve_count(1 if unavailable is None else unavailable, nodes, up=True))
-
-
-class PartitionedUpdate(RollingUpdate, frozen=True):
-    """The same of StatefulSets and DaemonSets; ``partition``: the ordinals below keep their template."""
-
-    partition: int | None = None
 
 
 class Strategy(Base, frozen=True):

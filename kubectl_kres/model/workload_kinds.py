@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from msgspec import Struct
+
 
 class Revision(NamedTuple):
     """What keeps a template of a workload: its kind, and the resource as quotas count it."""
@@ -20,7 +22,7 @@ REPLICA_SET = Revision("ReplicaSet", "replicasets.apps")
 CONTROLLER_REVISION = Revision("ControllerRevision", "controllerrevisions.apps")
 
 
-class WorkloadKind(NamedTuple):
+class WorkloadKind(Struct, frozen=True):
     """A kind with a pod template at ``template``.
 
     makes: the kind that its controller creates: Pod, or one that makes the pods in turn; empty: it has no controller.

@@ -31,7 +31,7 @@ from kubectl_kres.admission.request.pod_objects import (
 from kubectl_kres.errors import QuantityError, UsageError
 from kubectl_kres.model.objects import ObjectRef, struct_as_json
 from kubectl_kres.model.pod import Pod, PodTemplateSpec, ResourceRequirements
-from kubectl_kres.model.workload import Workload, template_of
+from kubectl_kres.model.workload import KEPT_FAILED, KEPT_SUCCESSFUL, Workload, template_of
 from kubectl_kres.model.workload_kinds import REVISIONS
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import (
@@ -363,15 +363,11 @@ def room_for_revision(analysis: Analysis, subject: Subject) -> bool:
     return not first_refusals([revision_of_template(subject, analysis)], policies, server)
 
 
-#: What the server fills in. Source: apis/batch/v1 defaults.go SetDefaults_CronJob.
-SUCCESSFUL, FAILED = 3, 1
-
-
 def kept_jobs(cron_job: Workload) -> int:
     """Return how many Jobs there are at most once its history is full, one of them running."""
     spec = cron_job.spec
-    successful = SUCCESSFUL if spec.successful_jobs_history_limit is None else spec.successful_jobs_history_limit
-    failed = FAILED if spec.failed_jobs_history_limit is None else spec.failed_jobs_history_limit
+    successful = KEPT_SUCCESSFUL if spec.successful_jobs_history_limit is None else spec.successful_jobs_history_limit
+    failed = KEPT_FAILED if spec.failed_jobs_history_limit is None else spec.failed_jobs_history_limit
     return successful + failed + 1
 
 

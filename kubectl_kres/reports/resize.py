@@ -27,11 +27,10 @@ from kubectl_kres.record import Record, Wording
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, FailedRead, Subject, Verdict, find_unread
 from kubectl_kres.reports.common.nodes import node_of
-from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.remedy import Remedy, untested_remedies
 from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.pod.verdict import verdict_of, with_outcome
-from kubectl_kres.reports.remedies.compose import untested_remedies
 from kubectl_kres.reports.remedies.context import RemedyContext, RemedyTexts, quota_excess
 from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.reports.remedies.refusal_fixes import (

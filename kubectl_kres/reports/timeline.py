@@ -151,12 +151,13 @@ def troubles(
     conditions = (TimelineEvent(fact, _severity(fact)) for fact in _conditions(store, namespace))
     # What a condition repeats of an event is no further time.
     counted = ((happening, True) for happening in chain(events, pod_news.happenings, happenings))
-    for (fact, severity), counts in chain(counted, ((happening, False) for happening in conditions)):
+    for happening, counts in chain(counted, ((happening, False) for happening in conditions)):
+        fact = happening.fact
         if not fact.time:
             continue
         ref = _maker(store, fact.source.ref)
         key = (pod_news.workload(store, ref), fact.reason, normalize_message(fact.text))
-        entry = TimelineEntry(fact.time, fact.reason, ref, fact.text, severity, fact.count)
+        entry = TimelineEntry(fact.time, fact.reason, ref, fact.text, happening.severity, fact.count)
         have = merged.get(key)
         if have is None:
             merged[key] = entry

@@ -44,7 +44,7 @@ def sync_deployment(state: DeploymentState, *, may_create: Callable[[], bool]) -
 
 def _set_replica_annotations(state: DeploymentState, item: ReplicaSetState, wanted: int) -> ReplicaSetState:
     """Return a set that was scaled carries what the Deployment wants now."""
-    return item._replace(wanted=wanted, desired=state.replicas, most=state.replicas + state.surge)
+    return ReplicaSetState(item.template, wanted, item.pods, state.replicas, state.replicas + state.surge)
 
 
 def _replace_set(sets: Sets, old: ReplicaSetState, new: ReplicaSetState) -> Sets:

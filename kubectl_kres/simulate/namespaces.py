@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from msgspec.structs import replace
-
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.objects import ManagedMetadata, Namespace, decode_object
+from kubectl_kres.model.objects import ManagedMetadata, Namespace, decode_object, with_name_label
 from kubectl_kres.simulate.change import (
     Apply,
     Delete,
@@ -22,15 +20,6 @@ from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.simulate.requests import StepAnswer
 from kubectl_kres.simulate.system import kept_kinds
 from kubectl_kres.store.store import Store
-
-_NAME_LABEL = "kubernetes.io/metadata.name"
-
-
-def with_name_label(namespace: Namespace) -> Namespace:
-    """Return the namespace with the label that the API server gives every namespace."""
-    meta = namespace.metadata
-    labels = {_NAME_LABEL: meta.name, **(meta.labels or {})}
-    return replace(namespace, metadata=replace(meta, labels=labels))
 
 
 def known_namespaces(store: Store) -> dict[str, Namespace]:

@@ -36,6 +36,8 @@ Sets = tuple[ReplicaSetState, ...]
 
 #: After so many moves rounds are looked for: those of one controller are short.
 _LOOKS = (7, 13, LEAST_MOVES)
+#: So few pods are gone through one by one: to look for rounds takes longer.
+_FEW_PODS = 20
 #: Beyond so many steps of a controller nothing is said of the end.
 _MOST_STEPS = 20_000
 
@@ -93,7 +95,7 @@ def _competes(state: DeploymentState) -> bool:
     return any(count(item.pods) < item.wanted or (item.wanted and item.desired != state.replicas) for item in older)
 
 
-class Order(NamedTuple):
+class Order(Struct, frozen=True):
     """Who gets the room: pods of the newest template, or lowest ordinals, before others. ``eager``: pods are made
     before the Deployment's controller looks again.
     """
@@ -135,9 +137,12 @@ class _Room:
 
     def charge(self, price: Price, times: int = 1) -> None:
         """Charge it; with a negative number of times, give it back."""
-        self.grown += any(amount * times < 0 for amount in price.values())
+        given_back = False
         for key, amount in price.items():
-            self.used[key] = self.used.get(key, 0) + amount * times
+            more = amount * times
+            self.used[key] = self.used.get(key, 0) + more
+            given_back |= more < 0
+        self.grown += given_back
 
     def take(self, price: Price, most: int = 1) -> int:
         """Charge as many as fit; return how many these are."""
@@ -263,6 +268,10 @@ class _Course:
 
     def follow(self) -> None:
         """Make all moves."""
+        if sum(max(count_wanted_pods(run.state), pods_of(run.state)) for run in self.runs) <= _FEW_PODS:
+            while self.move():
+                pass
+            return
         # Most come to rest soon: what rounds are recognised by is noted of those that do not.
         for _ in range(_LOOKS[0]):
             if not self.move():

@@ -32,7 +32,6 @@ from kubectl_kres.model.workload import template_in
 from kubectl_kres.model.workload_kinds import CONTROLLER_REVISION, REPLICA_SET, WORKLOADS
 from kubectl_kres.quantity import parse
 from kubectl_kres.simulate.replicas import Replicas, count_pods, within
-from kubectl_kres.simulate.system import pod_writers
 
 #: Kind and name of an object; classes of the cluster stand beside what is in the namespace.
 Key = tuple[str, str]
@@ -167,6 +166,8 @@ class World:
 @cache
 def deciding_kinds() -> frozenset[str]:
     """Return the kinds whose objects decide how pods are stored."""
+    from kubectl_kres.simulate.system import pod_writers  # noqa: PLC0415 - a rollout alone does not ask
+
     return frozenset({*_DECIDING, *pod_writers()})
 
 

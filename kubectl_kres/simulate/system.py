@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_kres.store.store import Store
 
 
-class Played(NamedTuple):
+class Played(Struct, frozen=True):
     """What the controllers of a system make of a step.
 
     ``world``: what they look at afterwards. ``answers``: those of the server, of a step about an object of theirs.

@@ -7,8 +7,6 @@
 The file may be gzipped. Coverage that is only known after the last page was written stands in the end, not the header.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from typing import Any, Generic, TypeVar

@@ -14,7 +14,7 @@ from functools import cache, partial
 from io import BufferedReader
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -379,7 +379,7 @@ ENDINGS = (".kres", ".kres.gz")
 WRITTEN = f"snapshots end in {' or '.join(ENDINGS)}; kubectl kres snapshot --out FILE writes one"
 
 
-class SnapshotFolder(NamedTuple):
+class SnapshotFolder(Struct, frozen=True):
     """The snapshots of a folder, the oldest first. ``broken``: names of files that cannot be read as one."""
 
     paths: tuple[str, ...]

@@ -26,7 +26,6 @@ from kubectl_kres.reports.common.system_parts import part_of
 from kubectl_kres.reports.explain.explain import analysis_of
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.tekton.model import TaskRun
-from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
 from kubectl_kres.tekton.reports.part import TektonPart
 from kubectl_kres.tekton.reports.pipeline import PipelineExplanation
 from kubectl_kres.tekton.reports.run_containers import was_killed
@@ -46,6 +45,10 @@ def explain_pipelines(context: CheckContext) -> Sequence[PipelineExplanation]:
               for item in context.store.all(_PIPELINE_RUN, context.namespace))  # fmt: skip
     runs = {ref: Subject(ref, kind) for ref in stored if context.selects(ref)}
     runs |= {subject.ref: subject for subject in context.subjects if subject.ref.kind in {_PIPELINE_RUN, "Pipeline"}}
+    if not runs:
+        return ()
+    from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline  # noqa: PLC0415 - few namespaces have any
+
     explanations: list[PipelineExplanation] = []
     for subject in runs.values():
         try:

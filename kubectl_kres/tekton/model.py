@@ -1,7 +1,5 @@
 """Tekton's Task, TaskRun, Pipeline, PipelineRun and StepAction (in the form of v1), and what its ConfigMaps settle."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

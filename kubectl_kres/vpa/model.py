@@ -3,8 +3,6 @@
 Source: vertical-pod-autoscaler 1.8.1 pkg/apis/autoscaling.k8s.io/v1/types.go.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from kubectl_kres.model.objects import Base, Condition, Kind, LabelSelector, ManagedMetadata, Metadata, ResourceList

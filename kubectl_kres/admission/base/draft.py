@@ -7,7 +7,9 @@ variables.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+from msgspec import Struct
 
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.errors import QuantityError, UsageError
@@ -127,7 +129,7 @@ class Draft:
         return quantities
 
 
-class ValueChange(NamedTuple):
+class ValueChange(Struct, frozen=True):
     """What a rule would set; ``change`` applies it and records what was there before."""
 
     slot: Slot

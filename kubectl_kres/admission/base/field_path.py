@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 
 class MapKey(str):
@@ -15,7 +15,7 @@ class MapKey(str):
 Step = str | int
 
 
-class FieldPath(NamedTuple):
+class FieldPath(Struct, frozen=True):
     """The steps from an object to one of its values; none: the object itself."""
 
     steps: tuple[Step, ...] = ()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec import structs
+
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.request.new_pod import Policies
@@ -178,7 +180,7 @@ def _replace_raises(store: Store, ref: ObjectRef, edits: tuple[Edit, ...]) -> sy
         more = parse(raise_quota.to) - parse(raise_quota.from_ or "0")
         lacks.setdefault(pools[raise_quota.object.name], {})[raise_quota.resource] = str(more)
     room = more_room(store, ref, lacks)
-    return room._replace(edits=(*room.edits, *(edit for edit in sources if edit not in kept)))
+    return structs.replace(room, edits=(*room.edits, *(edit for edit in sources if edit not in kept)))
 
 
 def _at_source(store: Store, edit: Edit) -> Edit:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from msgspec import structs
+
 from kubectl_kres.capsule.reports.claim.sizing import SizedPool, Sizing
 from kubectl_kres.capsule.text.claims import amounts_words
 from kubectl_kres.model.objects import ObjectRef
@@ -47,8 +49,8 @@ def brief(sizing: Sizing, more: str, ahead: Callable[[ObjectRef], str]) -> Brief
     )
     if pool.grow is not None:
         grown = f"raise claim {pool.grow.subject.name} (unused) to {amounts_words(pool.grow.amounts)}"
-        return brief._replace(remedy=grown, run=pool.grow.command)
-    return brief._replace(remedy="apply the claim that the next command prints" if pool.fits else "")
+        return structs.replace(brief, remedy=grown, run=pool.grow.command)
+    return structs.replace(brief, remedy="apply the claim that the next command prints" if pool.fits else "")
 
 
 def _format_pool_shortage(pool: SizedPool) -> str:

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.errors import UsageError
@@ -20,7 +22,7 @@ _FORMS = """Example resource specifications include:
    '<resource>'"""
 
 
-class NamedObjects(NamedTuple):
+class NamedObjects(Struct, frozen=True):
     """A type as it was written, and the names asked for; no names: all objects of the type."""
 
     type: str
@@ -97,18 +99,15 @@ ObjectLabels = Mapping[str, str]
 Test = Callable[[ObjectLabels], bool]
 
 _KEY = r"(?P<key>[A-Za-z0-9](?:[A-Za-z0-9_./-]*[A-Za-z0-9])?)"
-_SELECTOR_FORMS = tuple(
-    re.compile(form)
-    for form in (
-        rf"(?P<op>!)\s*{_KEY}",
-        rf"{_KEY}(?P<op>)",
-        rf"{_KEY}\s+(?P<op>in|notin)\s*\((?P<value>[^()]*)\)",
-        rf"{_KEY}\s*(?P<op>==|!=|=)\s*(?P<value>[A-Za-z0-9_.-]*)",
-        rf"{_KEY}\s*(?P<op><|>)\s*(?P<value>[0-9]+)",
-    )
+_SELECTOR_FORMS = (
+    rf"(?P<op>!)\s*{_KEY}",
+    rf"{_KEY}(?P<op>)",
+    rf"{_KEY}\s+(?P<op>in|notin)\s*\((?P<value>[^()]*)\)",
+    rf"{_KEY}\s*(?P<op>==|!=|=)\s*(?P<value>[A-Za-z0-9_.-]*)",
+    rf"{_KEY}\s*(?P<op><|>)\s*(?P<value>[0-9]+)",
 )
-_PART = re.compile(r"(?:[^,(]|\([^)]*\)?)+")
-_FIELD = re.compile(r"\s*([A-Za-z.]+)\s*(==|!=|=)\s*([^,\s]*)\s*")
+_PART = r"(?:[^,(]|\([^)]*\)?)+"
+_FIELD = r"\s*([A-Za-z.]+)\s*(==|!=|=)\s*([^,\s]*)\s*"
 
 #: Fields that the API server can select by, and where our structs have them. Source: registry/core GetSelectableFields.
 _EVERYWHERE: Mapping[str, Callable[[Any], str]] = {
@@ -147,7 +146,7 @@ def fields_match(selector: str, kind: str) -> Callable[[Any], bool]:
     fields = {**_EVERYWHERE, **_FIELDS.get(kind, {})}
     tests: list[tuple[Callable[[Any], str], bool, str]] = []
     for part in _split_requirements(selector):
-        match = _FIELD.fullmatch(part)
+        match = re.fullmatch(_FIELD, part)
         if match is None:
             raise UsageError(f"invalid field selector \"{selector}\": can't understand '{part.strip()}'")
         name, operator, value = match.groups()
@@ -161,7 +160,7 @@ def _split_requirements(selector: str) -> Iterator[str]:
     """Yield the requirements, split at the commas outside of parentheses."""
     if not selector.strip():
         return
-    parts = [part.strip() for part in _PART.findall(selector)]
+    parts = [part.strip() for part in re.findall(_PART, selector)]
     if selector.strip().startswith(",") or selector.strip().endswith(",") or "" in parts or ",," in selector:
         raise UsageError(f'invalid selector "{selector}": a requirement is empty')
     yield from parts
@@ -169,7 +168,7 @@ def _split_requirements(selector: str) -> Iterator[str]:
 
 def _requirement(part: str, selector: str) -> Test:
     for form in _SELECTOR_FORMS:
-        match = form.fullmatch(part)
+        match = re.fullmatch(form, part)
         if match is not None:
             named = match.groupdict()
             return _test(named["key"], named["op"], named.get("value") or "")

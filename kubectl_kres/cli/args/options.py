@@ -1,7 +1,5 @@
 """The flags, each declared once, and their values as the commands see them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

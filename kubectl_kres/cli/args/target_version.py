@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -79,6 +78,8 @@ def _gates(texts: Iterable[str]) -> Iterator[tuple[str, bool]]:
     for pair in (pair.strip() for text in texts for pair in text.split(",") if pair.strip()):
         name, _, value = pair.partition("=")
         if name not in GATES:
+            import difflib  # only a mistyped gate needs it
+
             near = difflib.get_close_matches(name, GATES, 1, 0.3)
             nearest_gate = f", the nearest is {near[0]}" if near else f", known are {', '.join(GATES)}"
             raise UsageError(f"--feature-gates: {name} bears on no computed resource value{nearest_gate}")

@@ -24,6 +24,7 @@ from kubectl_kres.cli.args.options import (
     Options,
 )
 from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.garbage import gc_disabled
 from kubectl_kres.cli.select.check_contexts import check_contexts
 from kubectl_kres.cli.source.object_source import Input, ObjectSource, current_time
 from kubectl_kres.errors import InputError, UsageError, on_one_line
@@ -47,7 +48,7 @@ _NEVER = "never"
 
 def run(options: Options, words: tuple[str, ...]) -> int:
     """All findings of a cluster or of files."""
-    with run_loop.gc_disabled():
+    with gc_disabled():
         return run_loop.build_runner(plan)(options, words)
 
 

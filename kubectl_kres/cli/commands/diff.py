@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
+from msgspec import structs
+
 from kubectl_kres.cli.args.flags import explain_command
 from kubectl_kres.cli.args.options import (
     ALLOW_PARTIAL,
@@ -102,7 +104,7 @@ class DiffPage(Page):
             yield from self._pods(batch, run_summary)
             return
         asked = [subject.ref for subject in batch.selection.subjects]
-        batch = batch._replace(store=cache.applied.store(batch.store, batch.options.server, asked))
+        batch = structs.replace(batch, store=cache.applied.store(batch.store, batch.options.server, asked))
         for subject, difference in run_summary.answer_each(batch.selection.subjects, partial(_difference, batch)):
             if difference is None:
                 run_summary.add_answer((), complete=True, negative=False)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from kubectl_kres.cli.args.flags import explain_command
 from kubectl_kres.cli.args.options import (
@@ -128,7 +128,7 @@ def _nodes_of_list(store: Store, subjects: Sequence[Subject]) -> tuple[ReadReque
 _FEW = 20
 
 
-class _Note(NamedTuple):
+class _Note(Struct, frozen=True):
     """What the last lines need to know of an answer: the word that counts it, whether it takes one line, the server's
     sentence of a refusal that is shown, and whether an empty line ends it. ``stuck``: of a list the first object that
     is refused, finds no node or fails.
@@ -247,7 +247,7 @@ class ExplainPage(Page):
         asked = [subject.ref for subject in batch.selection.subjects]
         if not applied.after_change:
             cache.combined = self._evaluate_files(applied, batch, asked)
-        return batch._replace(store=applied.store(batch.store, batch.options.server, asked))
+        return structs.replace(batch, store=applied.store(batch.store, batch.options.server, asked))
 
     def _evaluate_files(
         self, applied: FilesApplied, batch: AnswerBatch, asked: Sequence[ObjectRef]
@@ -337,7 +337,7 @@ class ExplainPage(Page):
             ended = answer.row is not None and answer.row.outcome == "ended"
             word = "ended" if ended else verdict_word(verdict)[0]
             note = _note_of_line(batch.cache, subject, word, stuck=is_negative(verdict) and not ended)
-            yield answer._replace(note=note)
+            yield structs.replace(answer, note=note)
 
     def _row(self, subject: Subject, report: Any, row: Callable[[], object_list.Row], note: _Note) -> ObjectAnswer:
         """Return the answer for an object that is a row of the table."""

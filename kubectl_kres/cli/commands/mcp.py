@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_kres.cli.args.options import DEMO, SNAPSHOT, Options
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.run_loop import gc_disabled
+from kubectl_kres.cli.garbage import gc_disabled
 from kubectl_kres.errors import UsageError
 
 if TYPE_CHECKING:

@@ -25,10 +25,11 @@ from kubectl_kres.cli.args.options import (
 )
 from kubectl_kres.cli.args.target_version import server_from_flags
 from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.garbage import gc_disabled
 from kubectl_kres.cli.output.documents import Items
 from kubectl_kres.cli.output.exit_codes import print_stderr
 from kubectl_kres.cli.output.printer import DOCUMENTS, print_lines, wants_color, width
-from kubectl_kres.cli.run_loop import RunSummary, frame_of, gc_disabled
+from kubectl_kres.cli.run_loop import RunSummary, frame_of
 from kubectl_kres.cli.simulation import assign_namespaces, given_steps, with_kinds
 from kubectl_kres.cli.source.object_source import ObjectSource, current_time
 from kubectl_kres.cli.source.open_source import open_source

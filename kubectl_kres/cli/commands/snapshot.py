@@ -12,9 +12,9 @@ from kubectl_kres import errors
 from kubectl_kres.cli.args.flags import access_flags
 from kubectl_kres.cli.args.options import ALL_NAMESPACES, ALLOW_PARTIAL, OUT, Options
 from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.garbage import gc_disabled
 from kubectl_kres.cli.output.exit_codes import may_i, print_stderr
 from kubectl_kres.cli.output.printer import Progress, WaitingNotice
-from kubectl_kres.cli.run_loop import gc_disabled
 from kubectl_kres.cli.source.object_source import current_time
 from kubectl_kres.model import scheduling
 from kubectl_kres.model.admission_objects import Parameter, is_parameter

@@ -20,7 +20,6 @@ from typing import Any, BinaryIO
 import click
 
 from kubectl_kres import ISSUES, __version__, errors
-from kubectl_kres.render.text.line import sanitize_text, truncate_text
 
 #: What a time limit of a CI sends, and what goes out when a terminal is closed.
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -120,12 +119,17 @@ def worst_code(codes: Iterable[int]) -> int:
 
 def print_stderr(text: str) -> None:
     """One line on stderr; text of a server or file in it cannot move the cursor."""
-    _write(sanitize_text(truncate_text(text)))
+    from kubectl_kres.render.text.line import truncate_text  # --help must stay fast
+
+    _write(truncate_text(text))
 
 
-def _write(text: str) -> None:
+def _write(text: str, *, keep_newlines: bool = False) -> None:
     if sys.stderr is None:
         return
+    from kubectl_kres.render.text.line import sanitize_text
+
+    text = sanitize_text(text, keep_newlines=keep_newlines)
     try:
         sys.stderr.write(f"{text}\n")
     except OSError:
@@ -268,7 +272,7 @@ def _print_usage_hint(error: click.UsageError) -> None:
     typed, mark, commands = error.message.partition("\n\nDid you mean this?")
     print_stderr(f"error: {typed}")
     if mark:
-        _write(sanitize_text(f"{mark}{commands}".removeprefix("\n"), keep_newlines=True))
+        _write(f"{mark}{commands}".removeprefix("\n"), keep_newlines=True)
     if error.ctx is not None:
         print_stderr(f"See '{error.ctx.command_path} --help' for usage.")
 
@@ -283,7 +287,7 @@ def _print_bug(error: Exception) -> None:
 def _trace(error: Exception) -> None:
     import traceback  # one start in a thousand needs it
 
-    _write(sanitize_text("".join(traceback.format_exception(error)).rstrip(), keep_newlines=True))
+    _write("".join(traceback.format_exception(error)).rstrip(), keep_newlines=True)
 
 
 def _abandon(stream: Any) -> None:

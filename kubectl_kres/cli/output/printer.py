@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import time
 from collections.abc import Iterable
@@ -34,7 +33,11 @@ def width(*, wide: bool) -> int:
     """Columns that lines are broken to: those of the terminal, 80 if there is none. ``wide``: they are not broken."""
     if wide:
         return _UNBROKEN
-    return shutil.get_terminal_size((WIDTH, 24)).columns if is_terminal() else WIDTH
+    if not is_terminal():
+        return WIDTH
+    import shutil  # it brings all kinds of archives
+
+    return shutil.get_terminal_size((WIDTH, 24)).columns
 
 
 def is_terminal() -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from kubectl_kres.cli.args.arguments import (
     NamedObjects,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kubectl_kres.manifests.manifest import Manifest
 
 
-class Selection(NamedTuple):
+class Selection(Struct, frozen=True):
     """Objects that can be answered for now. The store holds what they need until the next selection is asked for.
 
     missing: what was named and cannot be read, each with its error. listed: they are a part of a list, whose policies
@@ -109,7 +109,7 @@ def select_subjects(
         selection = _from_files(source, inputs, options, words, find_reads, beside or takes)
         answered = (beside or takes) is not makes_one_pod and not single and inputs.workloads
         counted = tuple(_counted_beside_workloads(source, inputs, options.selector)) if answered else ()
-        yield selection._replace(left_out=_without_kinds(selection.left_out, counted))
+        yield structs.replace(selection, left_out=_without_kinds(selection.left_out, counted))
         if counted:
             complete(source, counted, find_reads)
             yield Selection(counted, listed=len(inputs.workloads) > 1)
@@ -170,12 +170,12 @@ def _after_change(
     )
     complete(source, own_subjects, find_reads)
     left = [
-        (kind, named_objects._replace(names=rest))
+        (kind, structs.replace(named_objects, names=rest))
         for kind, named_objects in pairs
         if (rest := tuple(name for name in named_objects.names if (kind.kind, name) not in written))
     ]
     existing = select_named(source, left, find_reads) if left else Selection(())
-    return existing._replace(subjects=(*own_subjects, *existing.subjects))
+    return structs.replace(existing, subjects=(*own_subjects, *existing.subjects))
 
 
 def _by_name(source: ObjectSource, word: str, find_reads: Wants, error: KresError) -> Selection:
@@ -226,7 +226,7 @@ def _from_files(
         subjects = _policies_in_files(inputs, options.selector, takes)
         counted = _with_counted(source, inputs, options, subjects, find_reads) if takes is not makes_one_pod else None
         if counted is not None:
-            return counted._replace(unread=unknown)
+            return structs.replace(counted, unread=unknown)
         if not subjects:
             raise_faults(inputs.left_out)
             if not unknown:
@@ -611,7 +611,7 @@ def _select_distinct_pods(store: Store, subjects: Iterable[Subject]) -> Iterator
         if isinstance(item, Pod):
             origin = pod_origin(item)
             if origin.kind in TEMPLATE_OWNERS and not (origin.waits or origin.starts):
-                origin = origin._replace(owner="")
+                origin = structs.replace(origin, owner="")
             if origin in met:
                 continue
             met.add(origin)

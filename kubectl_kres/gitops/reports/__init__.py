@@ -7,7 +7,8 @@ internal/controller/kustomization_controller.go apply; helm-controller internal/
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from kubectl_kres.gitops.model import (
     APPLICATION,
@@ -37,7 +38,7 @@ _LEFT_ALONE = {
 _ARGO_CD, _FLUX = "Argo CD", "Flux"
 
 
-class _Source(NamedTuple):
+class _Source(Struct, frozen=True):
     """What applies an object; ``namespace`` empty: it is not known where it is, ``name`` empty: nor which one."""
 
     kind: str

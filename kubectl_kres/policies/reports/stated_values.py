@@ -15,7 +15,7 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.remedy import Admits, Basis, Remedy, SetValue
 from kubectl_kres.reports.remedies.compose import compose_remedy
-from kubectl_kres.reports.remedies.resource_values import STATED
+from kubectl_kres.reports.remedies.shape import STATED
 from kubectl_kres.store.store import Store
 
 _DENIED = "policy/denied"

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from typing import Any
 
+from msgspec import structs
+
 from kubectl_kres.provenance.journal import is_own_rule
 from kubectl_kres.render.text.data import yaml_lines
 from kubectl_kres.render.text.line import Line, draw, size, wrap_text
@@ -48,7 +50,7 @@ def brief(difference: Difference, more: str) -> Brief:
         refused = Brief(
             "bad" if verdict.allowed is False else "warn", _format_refusal(difference), f": {full}: {reason}"
         )
-        return with_remedies(refused._replace(next=more), difference.fixes)
+        return with_remedies(structs.replace(refused, next=more), difference.fixes)
     if not difference.changed:
         word = "the same" if difference.complete else f"the same{PARTLY}"
         return Brief(

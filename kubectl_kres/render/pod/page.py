@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from kubectl_kres.provenance.journal import is_own_rule
 from kubectl_kres.render.pod.remarks import remark_groups
@@ -51,7 +52,7 @@ _WHOLE = frozenset({"or", "warning", "unread"})
 _FACTS = 2
 
 
-class _Row(NamedTuple):
+class _Row(Struct, frozen=True):
     """A value that is not stored as it was written: its name, its figures, what set it."""
 
     value: ResourceValue

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from msgspec import structs
+
 from kubectl_kres.render.scheduling import no_node_lines, room_text, unread_text
 from kubectl_kres.render.text.line import LABEL, Line, Tone, age_text, draw, pad_text, tone_lines, wrap_text
 from kubectl_kres.render.text.sentences import sentence_text
@@ -37,7 +39,7 @@ def brief(fit: Fit, more: str) -> Brief:
     texts += [f"{held_up.state}: {state_sentence(held_up)}"] if held_up is not None else []
     brief = Brief(tone, _count(fit), f": {'; '.join(texts)}", next=more)
     if held_up is not None and not fit.fixes:
-        brief = brief._replace(remedy=sentence_text(held_up.next))
+        brief = structs.replace(brief, remedy=sentence_text(held_up.next))
     return brief if fit.enough else with_remedies(brief, fit.fixes)
 
 

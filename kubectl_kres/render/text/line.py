@@ -154,7 +154,7 @@ def age_text(time: str, now: str) -> str:
 
 
 #: A moment (RFC 3339) in a sentence of ours, as in ``by flux at 2026-11-20T03:00:00Z``.
-_MOMENT = re.compile(r"\b(at )?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)")
+_MOMENT = r"\b(at )?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)"
 
 
 def with_ages(text: str, now: str) -> str:
@@ -164,7 +164,7 @@ def with_ages(text: str, now: str) -> str:
         ago = age_text(match[2], now)
         return f"{ago} ago" if ago else match[0]
 
-    return _MOMENT.sub(age, text) if now else text
+    return re.sub(_MOMENT, age, text) if now else text
 
 
 def ago_or_at(time: str, now: str) -> str:

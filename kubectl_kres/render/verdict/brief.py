@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+
+from msgspec import Struct, structs
 
 from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import LABEL, Line, Tone, draw
@@ -12,7 +13,7 @@ from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.remedy import Remedy
 
 
-class Brief(NamedTuple):
+class Brief(Struct, frozen=True):
     """What the lines say, each as long as it is; empty: there is no such line.
 
     ``text``: what follows the word on the first line. ``how``: how the remedy is made where nothing can be typed.
@@ -58,7 +59,8 @@ def with_remedies(brief: Brief, remedies: Sequence[Remedy]) -> Brief:
         return brief
     first, *others = remedies
     question = next((remedy.owners for remedy in remedies if remedy.owners), "")
-    return brief._replace(
+    return structs.replace(
+        brief,
         remedy=sentence_text(first.text),
         run=" && ".join(first.commands),
         how=sentence_text(first.no_command_reason),

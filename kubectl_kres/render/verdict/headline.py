@@ -34,9 +34,9 @@ _MOST = 2
 #: Cells of a sentence that is not ours.
 _LONGEST = 160
 #: How the server says the level that a pod breaks.
-_LEVEL = re.compile(r'PodSecurity "([a-z]+):')
+_LEVEL = r'PodSecurity "([a-z]+):'
 #: How the server says the ratio that it found.
-_RATIO = re.compile(r"provided ratio is ([0-9.]+)")
+_RATIO = r"provided ratio is ([0-9.]+)"
 _BOUNDS = {"limitrange/max": "above the max", "limitrange/min": "below the min"}
 
 
@@ -109,7 +109,7 @@ def _level_text(findings: Sequence[Finding]) -> str:
     """Return how many settings the Pod Security level of a namespace wants; the first finding has the sentence, and
     that of Tekton is the only one.
     """
-    level, source = _LEVEL.search(findings[0].text), findings[0].source
+    level, source = re.search(_LEVEL, findings[0].text), findings[0].source
     name = f' "{level[1]}"' if level else ""
     space = f" of namespace {source.name}" if source is not None else ""
     count = len(findings) if findings[0].rule == _LEVELS[0] else findings[0].text.count("), ") + 1
@@ -126,7 +126,7 @@ def _format_finding(finding: Finding, names: Mapping[str, str]) -> str:
     if finding.rule == "limitrange/ratio":
         resource, _, holder = value.partition(" of ")
         whose = f" of {holder}" if holder else ""
-        ratio = _RATIO.search(finding.text)
+        ratio = re.search(_RATIO, finding.text)
         if ratio is None:
             return f"{resource} limit{whose} is more than {finding.limit}x its request, which {_object(finding)} allows"
         times = f"{float(ratio[1]):g}x"

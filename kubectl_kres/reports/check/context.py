@@ -9,7 +9,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import count, islice
-from typing import Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from msgspec import Struct, structs
 
@@ -19,7 +19,6 @@ from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef, ResourceQuota
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.changes.combined_answer import CombinedAnswer
 from kubectl_kres.reports.check.finding import ALL_OBJECTS, Diagnostic, Severity
 from kubectl_kres.reports.common import explanation
 from kubectl_kres.reports.common.analysis import Analysis
@@ -31,6 +30,9 @@ from kubectl_kres.reports.explain.explain import analysis_of, explain, verdict_o
 from kubectl_kres.reports.namespace.allowed_ranges import Conflict, find_conflicts
 from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports
 from kubectl_kres.store.store import Store
+
+if TYPE_CHECKING:
+    from kubectl_kres.reports.changes.combined_answer import CombinedAnswer
 
 T = TypeVar("T")
 

@@ -34,7 +34,6 @@ from kubectl_kres.model.workload_kinds import REVISIONS, WORKLOADS
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.record import Wording, joined
 from kubectl_kres.reports.account import room_for_revision
-from kubectl_kres.reports.changes.combined_answer import RefusedManifest
 from kubectl_kres.reports.check.context import CheckContext, EvaluatedWorkload, Rule
 from kubectl_kres.reports.check.finding import Diagnostic
 from kubectl_kres.reports.common.analysis import Analysis
@@ -261,6 +260,8 @@ def find_side_by_side(context: CheckContext) -> Iterator[Diagnostic]:
     combined = context.combined
     if combined is None:
         return
+    from kubectl_kres.reports.changes.combined_answer import RefusedManifest  # noqa: PLC0415 - files alone need it
+
     alone = {evaluated.ref for evaluated in context.evaluated_workloads if is_negative(context.verdict(evaluated))}
     lacks = [
         f"quota {lack.quota.name} is short by {lack.amount} of {lack.resource}"

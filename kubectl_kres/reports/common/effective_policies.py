@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec import Struct, structs
@@ -30,7 +30,7 @@ class NamespacePolicies(Struct, frozen=True):
     assumptions: tuple[Assumption, ...]
 
 
-class ExtendedPolicies(NamedTuple):
+class ExtendedPolicies(Struct, frozen=True):
     """Policies with what systems enforce, what was assumed, and the names of webhooks whose answers are computed so."""
 
     policies: Policies

@@ -139,21 +139,21 @@ class Demand(Record, frozen=True):
 
 
 #: What controllers and the event recorder put before the server's sentence, and names that are new with each try.
-_PREFIX = re.compile(
+_PREFIX = (
     r"^(\(combined from similar events\): )?"
     r"(Error creating(?: job)?: |[Cc]reate Pod \S+ in StatefulSet \S+ failed error: )?"
 )
-_NEW_NAME = re.compile(r'(pod|jobs\.batch)s? "[^"]*"')
+_NEW_NAME = r'(pod|jobs\.batch)s? "[^"]*"'
 
 
 def normalize_message(text: str) -> str:
     """Return the text without what differs between two tries to create the same pod or job."""
-    return _NEW_NAME.sub(r"\1s", strip_controller_prefix(text))
+    return re.sub(_NEW_NAME, r"\1s", strip_controller_prefix(text))
 
 
 def strip_controller_prefix(text: str) -> str:
     """Return the server's words to a controller, without what the controller's event put before them."""
-    return _PREFIX.sub("", text)
+    return re.sub(_PREFIX, "", text)
 
 
 class Fact(Record, frozen=True):

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_kres.admission.base.draft import Side
@@ -18,7 +19,7 @@ from kubectl_kres.quantity import Quantity, stored_quantity
 from kubectl_kres.record import Record
 from kubectl_kres.reports.common.explanation import LastEdit
 
-_STEP = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
+_STEP = r"([^.\[\]]+)|\[([^\]]*)\]"
 
 
 def last_edit(
@@ -46,7 +47,7 @@ def _steps(path: str, names: Mapping[str, str]) -> Sequence[str]:
     """Return a field path as keys of fieldsV1. List items are keyed by their name; atomic lists end the walk before."""
     steps: list[str] = []
     walked = ""
-    for match in _STEP.finditer(path):
+    for match in re.finditer(_STEP, path):
         field, key = match.group(1), match.group(2)
         if field is not None:
             walked = f"{walked}.{field}" if walked else field
@@ -81,7 +82,7 @@ class FieldEdit(Record, frozen=True):
     free: bool = False
 
 
-class ManifestEdit(NamedTuple):
+class ManifestEdit(Struct, frozen=True):
     """A value for one field of the manifest. ``side`` empty: the whole pod-level stanza, set to nothing or removed."""
 
     path: str

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from msgspec import structs
+
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.workload_kinds import POD_MAKERS, RETRIED, WORKLOADS
@@ -41,7 +43,7 @@ def _rights_of_systems(command: str) -> tuple[ReadRight, ...]:
 def _over_pods(command: str) -> Iterator[ReadRight]:
     """Yield a system's rights for a command, and those for pods where the command looks at them, too."""
     for purpose in filter(None, (system.over_pods.get(command) for system in systems())):
-        yield from (right._replace(adds=purpose) for right in (*_ANY_POD, *_DEVICES))
+        yield from (structs.replace(right, adds=purpose) for right in (*_ANY_POD, *_DEVICES))
 
 
 _ANY_POD = (*_PODS, *_rights_of_systems("pods"))
@@ -121,7 +123,7 @@ COMMANDS["check"] = (
 )
 COMMANDS["overview"] = (
     *(
-        right._replace(verbs=_GET if right.names else _LIST)
+        structs.replace(right, verbs=_GET if right.names else _LIST)
         for name in ("explain", "quota", *_OWN_COMMANDS)
         for right in COMMANDS[name]
         if "list" in right.verbs or right.names
@@ -138,10 +140,12 @@ COMMANDS["timeline"] = (
     ),
 )
 COMMANDS["snapshot"] = tuple(
-    right._replace(verbs=_GET if right.names else _LIST) for rights in list(COMMANDS.values()) for right in rights
+    structs.replace(right, verbs=_GET if right.names else _LIST)
+    for rights in list(COMMANDS.values())
+    for right in rights
 )
 COMMANDS["tui"] = tuple(
-    right._replace(verbs=_GET if right.names else ("get", "list", "watch"))
+    structs.replace(right, verbs=_GET if right.names else ("get", "list", "watch"))
     for rights in list(COMMANDS.values())
     for right in rights
 )
@@ -152,7 +156,9 @@ COMMANDS.update(
     (
         name,
         tuple(
-            right._replace(verbs=(*right.verbs, "watch")) if "list" in right.verbs and not right.names else right
+            structs.replace(right, verbs=(*right.verbs, "watch"))
+            if "list" in right.verbs and not right.names
+            else right
             for right in COMMANDS[name]
         ),
     )
@@ -173,7 +179,7 @@ def rights(commands: Sequence[str]) -> tuple[ReadRight, ...]:
         key = (kind.group, kind.plural, right.names)
         have = merged.get(key, right)
         verbs = tuple(verb for verb in ("get", "list", "watch") if verb in {*have.verbs, *right.verbs})
-        merged[key] = right._replace(verbs=verbs, adds=have.adds if right.adds else "")
+        merged[key] = structs.replace(right, verbs=verbs, adds=have.adds if right.adds else "")
     return tuple(merged.values())
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import msgspec
+from msgspec import Struct, structs
 
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.record import Record, Sentence, Wording
+from kubectl_kres.record import Record, Sentence, Wording, joined
 
 Action = Literal["set", "create", "delete"]
 
@@ -244,8 +245,23 @@ class Remedy(Record, frozen=True, omit_defaults=False):
     stays: Permanence | None = None
 
 
-class PassingRoom(NamedTuple):
+class PassingRoom(Struct, frozen=True):
     """What gives room back in full quotas: by itself, and by a deletion; each as fixes that were tried."""
 
     by_itself: tuple[Remedy, ...] = ()
     by_deletion: tuple[Remedy, ...] = ()
+
+
+def untested_remedies(texts: Sequence[Wording]) -> tuple[Remedy, ...]:
+    """Return sentences that are all needed as one remedy that was not tried; none for no sentences."""
+    return (Remedy(joined(*texts)),) if texts else ()
+
+
+def after_sentences(remedies: Sequence[Remedy], texts: Sequence[Wording]) -> tuple[Remedy, ...]:
+    """Return the remedies, each behind the sentences on what no edit mends; as they are where there is no sentence."""
+    hand = joined(*texts)
+    if not hand:
+        return tuple(remedies)
+    return tuple(
+        structs.replace(remedy, text=joined(hand, remedy.text, between="; then "), by_hand=hand) for remedy in remedies
+    )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct
 
@@ -43,7 +43,7 @@ Sentences = Callable[[Any], Iterator[Wording]]
 Target = Literal["pod", "workload"]
 
 
-class ReadRight(NamedTuple):
+class ReadRight(Struct, frozen=True):
     """A kind and the verbs that read it. ``adds``: what answers lack without it; empty: they are partial.
 
     ``names``: only objects of these names, in ``namespace``.
@@ -56,7 +56,7 @@ class ReadRight(NamedTuple):
     namespace: str = ""
 
 
-class KindAnswers(NamedTuple):
+class KindAnswers(Struct, frozen=True):
     """The answers about objects of a kind.
 
     ``explained``: by what: ``pod``, ``policy``, or the name of a system that has an explainer; empty: not at all.
@@ -74,7 +74,7 @@ class KindAnswers(NamedTuple):
     on_screen: bool = True
 
 
-class CacheKey(NamedTuple):
+class CacheKey(Struct, frozen=True):
     """A key that is equal for objects whose explanations differ in some texts alone.
 
     ``key``: all that an explanation depends on, but for ``texts``: those of this object, its name first.
@@ -88,14 +88,14 @@ class CacheKey(NamedTuple):
 Severity = Literal["bad", "warn", "unknown", ""]
 
 
-class TimelineEvent(NamedTuple):
+class TimelineEvent(Struct, frozen=True):
     """A fact with its time and its severity."""
 
     fact: Fact
     severity: Severity
 
 
-class MoreRoom(NamedTuple):
+class MoreRoom(Struct, frozen=True):
     """What to do instead of raising quotas that a system makes. ``quota``: one that it keeps; empty: none is raised.
 
     ``edits`` and ``commands``: what to change, and as something to type. ``waits``: why the room does not come at once.
@@ -110,7 +110,7 @@ class MoreRoom(NamedTuple):
     reason: str = ""
 
 
-class Ownership(NamedTuple):
+class Ownership(Struct, frozen=True):
     """Whose an object is, so that edits of it are lost; None: nobody's.
 
     ``pool``: what the hard of a quota is taken from; empty: nothing. ``distributed``: it copies what stands elsewhere.
@@ -121,21 +121,21 @@ class Ownership(NamedTuple):
     distributed: bool = False
 
 
-class Keeping(NamedTuple):
+class Keeping(Struct, frozen=True):
     """Who applies an object again and again from elsewhere, and what becomes of an edit in the cluster."""
 
     tool: str
     permanence: Permanence
 
 
-class ManagedQuotaAnswer(NamedTuple):
+class ManagedQuotaAnswer(Struct, frozen=True):
     """Of quotas that a system keeps and that refuse: where the room comes from; sentences by rule, before the usual."""
 
     parts: tuple[SystemPart, ...] = ()
     sentences: Mapping[str, Sentences] = {}
 
 
-class ObjectDescription(NamedTuple):
+class ObjectDescription(Struct, frozen=True):
     """What an object of a system says of itself at a glance.
 
     ``waits``: a quota holds it up now; ``ended``: it gets no further pod. ``namespaces``: those that it bears on, where
@@ -147,7 +147,7 @@ class ObjectDescription(NamedTuple):
     namespaces: tuple[str, ...] | None = None
 
 
-class ObjectHistory(NamedTuple):
+class ObjectHistory(Struct, frozen=True):
     """What an object of a system tells of itself in sentences. ``events``: what happened to it.
 
     ``facts``: its conditions and the like; None: it has no such.
@@ -157,13 +157,13 @@ class ObjectHistory(NamedTuple):
     events: tuple[TimelineEvent, ...] = ()
 
 
-class AboutObject(NamedTuple):
+class AboutObject(Struct, frozen=True):
     """What are all reads that the answer about an object depends on? None: it is no object of this system."""
 
     subject: Subject
 
 
-class AboutPod(NamedTuple):
+class AboutPod(Struct, frozen=True):
     """What else is read for any pod of a namespace? ``new``: the pod does not exist yet.
 
     Of one that exists there is no ``spec``: for all pods of its namespace the same is read.
@@ -174,58 +174,58 @@ class AboutPod(NamedTuple):
     new: bool
 
 
-class AboutPolicies(NamedTuple):
+class AboutPolicies(Struct, frozen=True):
     """What does ``Admitter.extend`` look at, where something says that there is any?"""
 
     namespace: str
 
 
-class AboutClaims(NamedTuple):
+class AboutClaims(Struct, frozen=True):
     """What else is read for new PersistentVolumeClaims of a namespace that name these volumes?"""
 
     namespace: str
     volumes: tuple[str, ...]
 
 
-class AboutNewObjects(NamedTuple):
+class AboutNewObjects(Struct, frozen=True):
     """What decides about new objects of a namespace that make no pods?"""
 
     namespace: str
 
 
-class AboutRefused(NamedTuple):
+class AboutRefused(Struct, frozen=True):
     """What else is read for all refused workloads of a namespace?"""
 
     namespace: str
 
 
-class AboutHeld(NamedTuple):
+class AboutHeld(Struct, frozen=True):
     """What else is read for an object that somebody may hold back until its turn comes? ``listed``: one of many."""
 
     subject: Subject
     listed: bool = False
 
 
-class AboutNamespace(NamedTuple):
+class AboutNamespace(Struct, frozen=True):
     """What else is read for a namespace as a whole?"""
 
     namespace: str
 
 
-class AboutSharedQuotas(NamedTuple):
+class AboutSharedQuotas(Struct, frozen=True):
     """Which quotas of its own kinds do those of a namespace (empty: of any) suggest?"""
 
     namespace: str
     quotas: tuple[ResourceQuota, ...]
 
 
-class AboutKept(NamedTuple):
+class AboutKept(Struct, frozen=True):
     """What tells whether edits of these objects stay?"""
 
     objects: tuple[Metadata, ...]
 
 
-class AboutConfiguration(NamedTuple):
+class AboutConfiguration(Struct, frozen=True):
     """How is it configured, as far as it is known by now where to look?"""
 
 
@@ -306,7 +306,7 @@ class Admitter(Struct, frozen=True):
     assumed: Callable[[Store, str, Raw, Server], Iterable[Assumption]] | None = None
 
 
-class Turn(NamedTuple):
+class Turn(Struct, frozen=True):
     """What a system says of an object of others whose turn it decides about: it holds it back, or has let it go.
 
     ``state``: why it waits; None: it is not held. ``fixes``: changes, tried, with which its turn comes. ``part``: the
@@ -329,7 +329,7 @@ class TurnKeeper(Struct, frozen=True):
     turn: Callable[[Store, Subject, Analysis | None], Turn | None]
 
 
-class RequestCap(NamedTuple):
+class RequestCap(Struct, frozen=True):
     """What keeps a request as low as it has to be where a system sets it: in words, and as lines for kubectl."""
 
     text: str

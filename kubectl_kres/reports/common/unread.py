@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from kubectl_kres.model.kinds import named_kind
 from kubectl_kres.record import Record
@@ -28,7 +29,7 @@ class UnreadKind(Record, frozen=True):
     required: bool = True
 
 
-class Frame(NamedTuple):
+class Frame(Struct, frozen=True):
     """What stands around the items of a document. ``complete``: all that the answers need was read."""
 
     complete: bool

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from kubectl_kres.record import Sentence
 from kubectl_kres.reports.common.explanation import Note
 from kubectl_kres.reports.common.remedy import Remedy
 
 
-class Advice(NamedTuple):
+class Advice(Struct, frozen=True):
     """Fixes for what is refused or missing, and what there is to say beside them."""
 
     fixes: tuple[Remedy, ...] = ()

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
@@ -14,7 +14,6 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod import aggregate as qos
 from kubectl_kres.admission.quota.quota_admission import charges, pod_request
 from kubectl_kres.admission.request.new_pod import Policies, admit, initial_qos_class, quota_request
-from kubectl_kres.admission.request.pod_objects import object_charges
 from kubectl_kres.admission.sentences import QuotaExceeded, read_refusal
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.admission_objects import WEBHOOKS
@@ -42,7 +41,14 @@ from kubectl_kres.reports.common.explanation import (
     find_unread,
 )
 from kubectl_kres.reports.common.nodes import NodeReport, waits_for_node
-from kubectl_kres.reports.common.remedy import DeleteObject, PassingRoom, Remedy, SetValue
+from kubectl_kres.reports.common.remedy import (
+    DeleteObject,
+    PassingRoom,
+    Remedy,
+    SetValue,
+    after_sentences,
+    untested_remedies,
+)
 from kubectl_kres.reports.common.replicas import Replicas, pods_of, reason_for_no_pods
 from kubectl_kres.reports.common.system import (
     analysis_by_system,
@@ -67,8 +73,6 @@ from kubectl_kres.reports.pod.needs import list_read_requests, node_needs
 from kubectl_kres.reports.pod.pod_claims import add_charges, with_account
 from kubectl_kres.reports.pod.values import ValueTable, names_of, totals
 from kubectl_kres.reports.pod.verdict import is_negative, outcome_word, verdict_of, with_outcome
-from kubectl_kres.reports.remedies.commands import add_access_flags
-from kubectl_kres.reports.remedies.compose import after_sentences, own_defaults, untested_remedies
 from kubectl_kres.reports.remedies.keepers import with_permanence
 from kubectl_kres.reports.rollout import wanted_pods
 from kubectl_kres.reports.rollout.observed_pods import with_seen
@@ -170,7 +174,7 @@ def matches_live_pod(outcome: Outcome, live: Pod) -> bool:
     return outcome.object is not None and values_of(outcome.object) == values_of(written_pod(live))
 
 
-class Decision(NamedTuple):
+class Decision(Struct, frozen=True):
     """The decision about a pod, its values, and what to change. Explanations and differences are made from it."""
 
     verdict: Verdict
@@ -207,9 +211,11 @@ def build_decision(store: Store, subject: Subject, analysis: Analysis, *, remedi
     if remedies and outcome_word(verdict) != "full":
         advice = _advice(store, subject, analysis, verdict, facts, pods, left_out)
     if advice.fixes and any(finding.rule.startswith("limitrange/") for finding in verdict.findings):
+        from kubectl_kres.reports.remedies.compose import own_defaults
+
         defaulted = own_defaults(verdict, containers)
         advice = Advice((*untested_remedies((defaulted,) if defaulted else ()), *advice.fixes), advice.note)
-    advice = advice._replace(fixes=with_permanence(store, subject, advice.fixes))
+    advice = structs.replace(advice, fixes=with_permanence(store, subject, advice.fixes))
     return Decision(verdict, containers, advice, failed_reads, facts, pods, table)
 
 
@@ -231,7 +237,8 @@ def build_explanation(store: Store, subject: Subject, options: EvaluationOptions
     charged = None if analysis.undefaulted else draft
     stated_class = _find_stated_class(manifest, options.server)
     decision = build_decision(store, subject, analysis, remedies=options.remedies)
-    verdict, containers, advice, failed_reads, facts, pods, table = decision
+    verdict, containers, advice = decision.verdict, decision.containers, decision.advice
+    pods, table = decision.pods, decision.table
     state = _run_state(store, subject, options, decision)
     updated = stored_pod_of(store, subject) is not None
     nodes = None if updated else _nodes(store, subject, analysis, containers, options.server)
@@ -261,7 +268,7 @@ def build_explanation(store: Store, subject: Subject, options: EvaluationOptions
         if updated
         else tuple(sorted(_quota_costs(analysis, charged, options, verdict), key=lambda cost: not cost.exceeded)),
         demands=_demands(manifest, policies.policies, charged),
-        facts=facts,
+        facts=decision.seen,
         scheduling=nodes,
         warnings=first.warnings,
         assumptions=(
@@ -275,7 +282,7 @@ def build_explanation(store: Store, subject: Subject, options: EvaluationOptions
                 else _file_assumptions(store, subject, outcomes)
             ),
         ),
-        unread=(*failed_reads, *_nodes_unread(store, subject, manifest)),
+        unread=(*decision.unread, *_nodes_unread(store, subject, manifest)),
         quota_parts=hold(*(part for answer in refused for part in answer.parts)),
         edits=table.edits(),
         overhead={name: str(quantity) for name, quantity in draft.overhead.items()} if draft is not None else {},
@@ -405,6 +412,8 @@ def _verdict(
 
 def remedy_sentences(store: Store, subject: Subject, analysis: Analysis) -> tuple[Wording, ...]:
     """Return an untested remedy in a sentence for each refusal: the short cause of a list."""
+    from kubectl_kres.reports.remedies.commands import add_access_flags
+
     texts = _sentences(store, subject, analysis, _replicas(store, subject, analysis.manifest))
     return add_access_flags(store.origin, _add_position(texts, subject, analysis.manifest, analysis.outcomes[0]))
 
@@ -568,6 +577,8 @@ def _quota_costs(
     claims = analysis.claims.charges if analysis.claims is not None else ()
     objects: Iterable[QuotaCharge] = ()
     if analysis.account is not None:
+        from kubectl_kres.admission.request.pod_objects import object_charges
+
         objects = object_charges(analysis.account.with_pod, policies.quotas)
     lacking = {demand.quota for demand in demands_on_pod(request, policies.quotas) if demand.missing}
     all_charges = add_charges((*charges(request, policies.quotas), *claims, *objects))

@@ -17,13 +17,13 @@ from kubectl_kres.provenance.journal import Assumption, ExistsAlready, TakenAsNe
 from kubectl_kres.record import Wording, joined
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import EvaluationOptions, Subject, find_unread
+from kubectl_kres.reports.common.remedy import untested_remedies
 from kubectl_kres.reports.common.system import AboutNewObjects, reads_for
 from kubectl_kres.reports.explain.explain import quota_costs
 from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
 from kubectl_kres.reports.pod.preflight import namespace_needs, namespace_refusal
 from kubectl_kres.reports.pod.verdict import verdict_of, with_outcome
 from kubectl_kres.reports.remedies.commands import add_access_flags
-from kubectl_kres.reports.remedies.compose import untested_remedies
 from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.store.store import ReadRequest, Store
 

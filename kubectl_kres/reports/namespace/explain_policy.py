@@ -31,6 +31,7 @@ from kubectl_kres.record import Record, Wording
 from kubectl_kres.reports.common import explanation, system
 from kubectl_kres.reports.common.effective_policies import NamespacePolicies, demands, policies
 from kubectl_kres.reports.common.last_editor import last_edit
+from kubectl_kres.reports.common.remedy import untested_remedies
 from kubectl_kres.reports.explain.explain import explain, quota_costs
 from kubectl_kres.reports.namespace.allowed_ranges import Contradiction, bands, contradictions, defaults
 from kubectl_kres.reports.namespace.claim_binding import binding_needs, binding_state
@@ -41,7 +42,6 @@ from kubectl_kres.reports.pod.preflight import namespace_needs, namespace_refusa
 from kubectl_kres.reports.pod.verdict import verdict_of, with_outcome
 from kubectl_kres.reports.quota.quota_report import quota_reports, shared_needs, shared_reports
 from kubectl_kres.reports.remedies.commands import add_access_flags
-from kubectl_kres.reports.remedies.compose import untested_remedies
 from kubectl_kres.reports.remedies.context import RemedyContext, RemedyTexts, quota_excess
 from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.reports.remedies.refusal_fixes import AskWithin, Bound, GrowLess

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
-from msgspec import structs
+from msgspec import Struct, structs
 
 from kubectl_kres.admission import sentences
 from kubectl_kres.admission.quota.usage import claim_names, counts_by_class, object_usage, pod_names
@@ -226,7 +226,7 @@ def makes_objects(spec: PodSpec) -> bool:
     return makes_objects(spec)
 
 
-class PodOrigin(NamedTuple):
+class PodOrigin(Struct, frozen=True):
     """The part of a live pod that its reads depend on, without its name: pods of a workload have the same."""
 
     namespace: str
@@ -249,7 +249,7 @@ def pod_origin(pod: Pod) -> PodOrigin:
     )
 
 
-class WorkloadOrigin(NamedTuple):
+class WorkloadOrigin(Struct, frozen=True):
     """The part of a listed workload that its reads depend on, without its name and selector.
 
     ``has_account``: it names a service account; all of these are read where one is. ``reads``: the kinds that say

@@ -228,11 +228,11 @@ def directed_command(origin: Origin, words: str) -> str:
 
 
 #: A command within a sentence, as ``(kubectl get priorityclasses)``.
-_BRACKETS = re.compile(r"\((kubectl(?: [a-z0-9.-]+)+?)( lists them)?\)")
+_BRACKETS = r"\((kubectl(?: [a-z0-9.-]+)+?)( lists them)?\)"
 
 
 #: A command that ends a sentence and changes something.
-_AT_END = re.compile(r": kubectl (?:patch|label) .*$")
+_AT_END = r": kubectl (?:patch|label) .*$"
 
 
 class CommandedFix(Sentence, frozen=True, kw_only=True):
@@ -257,5 +257,5 @@ def _with_flags(origin: Origin, text: Wording) -> Wording:
         return structs.replace(text, command=f"{text.command} {origin.flags}") if text.command else text
     if not isinstance(text, str):
         return text
-    text = _BRACKETS.sub(lambda match: f"({match[1]} {origin.flags}{match[2] or ''})", text)
-    return f"{text} {origin.flags}" if _AT_END.search(text) and not text.endswith(f" {origin.flags}") else text
+    text = re.sub(_BRACKETS, lambda match: f"({match[1]} {origin.flags}{match[2] or ''})", text)
+    return f"{text} {origin.flags}" if re.search(_AT_END, text) and not text.endswith(f" {origin.flags}") else text

@@ -28,21 +28,6 @@ from kubectl_kres.store.store import Store
 from kubectl_kres.wording import join_words
 
 
-def untested_remedies(texts: Sequence[Wording]) -> tuple[Remedy, ...]:
-    """Return sentences that are all needed as one remedy that was not tried; none for no sentences."""
-    return (Remedy(joined(*texts)),) if texts else ()
-
-
-def after_sentences(remedies: Sequence[Remedy], texts: Sequence[Wording]) -> tuple[Remedy, ...]:
-    """Return the remedies, each behind the sentences on what no edit mends; as they are where there is no sentence."""
-    hand = joined(*texts)
-    if not hand:
-        return tuple(remedies)
-    return tuple(
-        structs.replace(remedy, text=joined(hand, remedy.text, between="; then "), by_hand=hand) for remedy in remedies
-    )
-
-
 def compose_remedy(store: Store, subject: Subject, edits: Sequence[Edit], admits: Admits, now: int) -> Remedy:
     """Return the remedy of edits that were tried. ``now``: how many pods come without them.
 

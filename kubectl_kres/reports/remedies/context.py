@@ -36,7 +36,7 @@ _BYTES = frozenset({"memory", "ephemeral-storage", "storage"})
 RULES = ("limitrange/min", "limitrange/max", "limitrange/ratio")
 
 
-class FieldNames(NamedTuple):
+class FieldNames(Struct, frozen=True):
     """``titles``: of containers by their path, for sentences; ``fields``: by the path of a value, where it stands."""
 
     titles: Mapping[str, str] = {}
@@ -183,7 +183,7 @@ def changes(before: BoundsFit, after: BoundsFit) -> Iterator[tuple[Side, Bound, 
         yield "limits", "at least" if higher else "at most", after.limit
 
 
-class QuotaExcess(NamedTuple):
+class QuotaExcess(Struct, frozen=True):
     """Amounts of one resource; ``requested`` is what the request adds."""
 
     used: Quantity
@@ -216,7 +216,7 @@ def room_left(resource: str, overrun: QuotaExcess) -> str:
     return "" if left.nano <= 0 or resource in {"pods", "count/pods"} else str(left)
 
 
-class UpperBound(NamedTuple):
+class UpperBound(Struct, frozen=True):
     """A max and the LimitRange that has it."""
 
     quantity: Quantity

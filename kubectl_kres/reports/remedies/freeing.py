@@ -12,9 +12,8 @@ from msgspec import structs
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.objects import ObjectRef
-from kubectl_kres.model.workload import Workload
+from kubectl_kres.model.workload import KEPT_FAILED, KEPT_SUCCESSFUL, Workload
 from kubectl_kres.model.workload_kinds import REVISIONS
-from kubectl_kres.reports.account import FAILED, SUCCESSFUL
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.reports.common.objects import unused_revisions
 from kubectl_kres.reports.common.owners import owned_by
@@ -69,8 +68,8 @@ def fewer_kept_jobs(ref: ObjectRef, cron_job: object, short: set[str], state: St
         return None
     spec = cron_job.spec
     limits = (
-        ("spec.successfulJobsHistoryLimit", spec.successful_jobs_history_limit, SUCCESSFUL),
-        ("spec.failedJobsHistoryLimit", spec.failed_jobs_history_limit, FAILED),
+        ("spec.successfulJobsHistoryLimit", spec.successful_jobs_history_limit, KEPT_SUCCESSFUL),
+        ("spec.failedJobsHistoryLimit", spec.failed_jobs_history_limit, KEPT_FAILED),
     )
     for field, limit, default in limits:
         before = default if limit is None else limit

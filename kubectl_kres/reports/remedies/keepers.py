@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from kubectl_kres.model.objects import (
     PERSONAL_MANAGERS,
@@ -31,7 +30,7 @@ _STAYS = Permanence("stays")
 _HPA = "HorizontalPodAutoscaler"
 
 
-class Keeper(NamedTuple):
+class Keeper(Struct, frozen=True):
     """Who keeps an object as it is, and what becomes of an edit of it."""
 
     kept: KeptBy

@@ -15,9 +15,6 @@ from kubectl_kres.reports.remedies import shape
 from kubectl_kres.reports.remedies.context import LimitBound, LimitBounds, fit, in_whole_pages
 from kubectl_kres.reports.remedies.pods import OF_VALUES, findings_of
 
-#: What a container is given where nothing says how much it needs.
-STATED = {"cpu": "100m", "memory": "128Mi"}
-
 
 class Resource:
     """One resource of all containers and of the pod level, brought within the bounds that require it."""
@@ -102,7 +99,7 @@ class Resource:
                     for values in candidates:
                         if values.get(self.name):
                             return values[self.name]
-        return parse(STATED.get(self.name, "1"))
+        return parse(shape.STATED.get(self.name, "1"))
 
     def _fit_sums(self, bounds: LimitBounds) -> None:
         """Fit the pod's sum: the pod level's where it states one, else the containers'."""

@@ -3,11 +3,11 @@
 They are known from workloads that were read, and from events, which a live answer about one workload reads anyway.
 """
 
-# ruff: noqa: PLC0415 - only a pod that waits for a node reads what the scheduler does
+# ruff: noqa: PLC0415 - only a pod that waits for a node reads what the scheduler does, and few have rivals
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
@@ -28,8 +28,10 @@ from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.last_refusal import refused_by_others
 from kubectl_kres.reports.pod.manifest_source import find_manifest
 from kubectl_kres.reports.pod.needs import list_read_requests, node_needs
-from kubectl_kres.reports.remedies.pods import TRIED, Rival, find_owned_pods, findings_of
 from kubectl_kres.store.store import ReadRequest, Store
+
+if TYPE_CHECKING:
+    from kubectl_kres.reports.remedies.pods import Rival
 
 _REFUSED = "exceeded quota"
 #: So many are read one by one for an answer about one workload, and so many are counted with.
@@ -45,7 +47,7 @@ class Rivals(Struct, frozen=True):
     unknown: tuple[ObjectRef, ...] = ()
 
 
-class _NamespaceRivals(NamedTuple):
+class _NamespaceRivals(Struct, frozen=True):
     """The workloads of a namespace that lack pods, and the evaluated ones as rivals, under some policies."""
 
     policies: NamespacePolicies
@@ -168,6 +170,8 @@ def _rival(store: Store, subject: Subject, policies: NamespacePolicies, server: 
     """Return the rival; None where more room does not help it: something else refuses its pods, or it makes none at
     present.
     """
+    from kubectl_kres.reports.remedies.pods import TRIED, Rival, find_owned_pods, findings_of
+
     manifest = find_manifest(store, subject)
     if manifest.owner is None or refused_by_others(events.workload_facts(store, subject.ref.kind, manifest.owner)):
         return None

@@ -4,7 +4,7 @@ Each remedy is complete by itself: larger quotas for a valid template, a templat
 pods. A remedy that does not get all wanted pods admitted is reported with the refusal that remains.
 """
 
-# ruff: noqa: PLC0415 - few quotas count objects, and few claims are refused
+# ruff: noqa: PLC0415 - few quotas count objects, and few claims and values are refused
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -54,10 +54,9 @@ from kubectl_kres.reports.remedies.pods import (
     find_owned_pods,
     findings_of,
 )
-from kubectl_kres.reports.remedies.resource_values import STATED, corrected_values
 from kubectl_kres.reports.remedies.rivals import Rivals, find_rivals
 from kubectl_kres.reports.remedies.room import RaisedHard, build_quota_raises, raised_for, smaller_values, starves
-from kubectl_kres.reports.remedies.shape import Direction, ResourceField, write_values, written_value
+from kubectl_kres.reports.remedies.shape import STATED, Direction, ResourceField, write_values, written_value
 from kubectl_kres.reports.rollout.wanted_pods import autoscaler_of
 from kubectl_kres.store.store import Store
 
@@ -293,12 +292,15 @@ class PodSearch(RemedySearch[PodTrial]):
             valid += (state for correct in corrections if (state := self.find(start, correct, _is_valid)) is not None)
             if not valid and (state := self.find(start, self._widen, _is_valid)) is not None:
                 valid.append(state)
-        yield from valid
+        # What needs no correction comes out of both.
+        yield from map(dict, dict.fromkeys(tuple(state.items()) for state in valid))
 
     def _correct_values(self, direction: Direction, state: State, trial: PodTrial) -> State | None:
         """Return the state with values of the template corrected as the first refusal requires; None: there is none."""
         if not trial.faults.faults:
             return None
+        from kubectl_kres.reports.remedies.resource_values import corrected_values
+
         corrected = corrected_values(
             self.pod, _values_in(state), trial.faults.faults[0], trial.policies.limits, direction
         )
@@ -515,7 +517,7 @@ class PodSearch(RemedySearch[PodTrial]):
         """Return where a value comes from that the container does not state."""
         if to is None or written_value(self.pod, field) is not None:
             return ""
-        other = field._replace(side="requests" if field.side == "limits" else "limits")
+        other = structs.replace(field, side="requests" if field.side == "limits" else "limits")
         if written_value(self.pod, other) == to and other not in values:
             return "request" if other.side == "requests" else "limit"
         return "unknown" if to == STATED.get(field.resource) else ""

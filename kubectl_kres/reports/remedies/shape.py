@@ -8,9 +8,9 @@ another.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Draft, Side, Slot
 from kubectl_kres.admission.base.outcome import Finding
@@ -19,7 +19,7 @@ from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
 from kubectl_kres.quantity import ZERO, Quantity
 
 
-class ResourceField(NamedTuple):
+class ResourceField(Struct, frozen=True, order=True):
     """One request or limit: the path of its container (``spec`` for the pod level), the side and the resource."""
 
     holder: str
@@ -32,6 +32,8 @@ class ResourceField(NamedTuple):
         return f"{self.holder}.resources.{self.side}[{self.resource}]"
 
 
+#: What a container is given where nothing says how much it needs.
+STATED = {"cpu": "100m", "memory": "128Mi"}
 #: What is written where.
 Values = Mapping[ResourceField, str]
 

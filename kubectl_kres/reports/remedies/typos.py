@@ -12,7 +12,7 @@ from kubectl_kres.quantity import parse, quantity_of
 from kubectl_kres.reports.common.explanation import SuspectFigure, Unit
 
 #: A whole number without a suffix, or with the one that stands for thousandths.
-_BARE = re.compile(r"0*([1-9][0-9]{0,5})(m?)")
+_BARE = r"0*([1-9][0-9]{0,5})(m?)"
 _BYTES = ("memory", "ephemeral-storage")
 #: Fewer bytes than any program runs with. More CPUs than any node has, and thousandths as one may have.
 _FEW_BYTES, _MANY_CPUS = 65536, range(1000, 100_000)
@@ -55,7 +55,7 @@ def _suspect_cpus(figure: str, findings: Iterable[Finding]) -> tuple[int, Unit, 
     """Return count, unit, suggestion and whether it is refused of a CPU figure such as ``500``, where only a few are
     allowed and 500m are; without a refusal only above any node.
     """
-    number = _BARE.fullmatch(figure)
+    number = re.fullmatch(_BARE, figure)
     if number is None or number[2]:
         return None
     cpus = int(number[1])
@@ -75,7 +75,7 @@ def _is_far_above(cpus: int, finding: Finding) -> bool:
 
 def _suspect_bytes(figure: str, findings: Iterable[Finding]) -> tuple[int, Unit, str, bool] | None:
     """Return the same of bytes such as ``512`` and ``100m``, which are less than any program runs with."""
-    number = _BARE.fullmatch(figure)
+    number = re.fullmatch(_BARE, figure)
     if number is None or int(number[1]) >= _FEW_BYTES:
         return None
     count = int(number[1])

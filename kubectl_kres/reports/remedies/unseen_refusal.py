@@ -22,8 +22,8 @@ from kubectl_kres.reports.common.explanation import (
     Subject,
     Verdict,
 )
-from kubectl_kres.reports.common.remedy import Admits, CreateObject, RaiseQuota, Remedy
-from kubectl_kres.reports.remedies.compose import compose_remedy, untested_remedies
+from kubectl_kres.reports.common.remedy import Admits, CreateObject, RaiseQuota, Remedy, untested_remedies
+from kubectl_kres.reports.remedies.compose import compose_remedy
 from kubectl_kres.store.store import Store
 
 

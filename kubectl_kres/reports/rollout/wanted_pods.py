@@ -4,7 +4,7 @@ It also says how many more objects of one cost there is room for, how far an aut
 would lack.
 """
 
-# ruff: noqa: PLC0415 - only workloads that lack pods roll out, and only files are not there yet
+# ruff: noqa: PLC0415 - only workloads that lack pods roll out, only files are not there yet, and few make objects beside pods
 from __future__ import annotations
 
 import re
@@ -16,13 +16,11 @@ from msgspec import structs
 from kubectl_kres.admission.base.outcome import Finding, Outcome, QuotaCharge
 from kubectl_kres.admission.quota.quota_admission import charges, with_used
 from kubectl_kres.admission.request.new_pod import quota_request
-from kubectl_kres.admission.request.pod_objects import object_charges
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import HorizontalPodAutoscaler, Workload
 from kubectl_kres.model.workload_kinds import SCALED
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.reports.account import applied_to_stored, first_refusals
 from kubectl_kres.reports.common import explanation
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.owners import controller, owned_by
@@ -72,6 +70,8 @@ def charges_of_next(outcome: Outcome, analysis: Analysis) -> tuple[QuotaCharge, 
         return ()
     if account is None:
         return charges(quota_request(analysis.manifest.pod, outcome.draft), quotas)
+    from kubectl_kres.admission.request.pod_objects import object_charges
+
     quotas = with_used(quotas, add_charges(object_charges(account.lacking, quotas)))
     own_charges = charges(quota_request(analysis.manifest.pod, outcome.draft), quotas)
     return tuple(add_charges((*own_charges, *object_charges(account.with_pod, quotas))))
@@ -180,6 +180,8 @@ def count_needed_pods(
     missing = _count_missing_pods(store, subject, analysis, pods)
     rollout_result = applied = None
     if subject.raw is not None and pods is None and missing:
+        from kubectl_kres.reports.account import applied_to_stored
+
         applied, pods = applied_to_stored(store, subject)
     if pods is not None and missing and _may_end(analysis, pods):
         from kubectl_kres.reports.rollout.rolling_update import rollout_in_progress
@@ -238,8 +240,11 @@ def _may_end(analysis: Analysis, pods: Replicas) -> bool:
     wanted.
     """
     account = analysis.account
-    if account is not None and first_refusals(account.first, analysis.policies.policies, analysis.server):
-        return False
+    if account is not None:
+        from kubectl_kres.reports.account import first_refusals
+
+        if first_refusals(account.first, analysis.policies.policies, analysis.server):
+            return False
     refusals = (outcome.refusal for outcome in analysis.outcomes if outcome.refusal is not None)
     return bool(pods.kept) or all(
         finding.rule == "quota/exceeded" for refusal in refusals for finding in refusal.findings
@@ -325,12 +330,12 @@ def _is_of(store: Store, sets: Collection[str], fact: explanation.Fact) -> bool:
     if source.kind == "Pod":
         pod = store.get("Pod", source.name, source.namespace)
         return isinstance(pod, Pod) and controller(pod)[0] == "ReplicaSet" and controller(pod)[1] in sets
-    named = _POD_NAME.search(fact.text)
+    named = re.search(_POD_NAME, fact.text)
     return named is not None and named[1].rpartition("-")[0] in sets
 
 
 #: The pod that a refusal is about.
-_POD_NAME = re.compile(r'pods? "([^"]+)"')
+_POD_NAME = r'pods? "([^"]+)"'
 
 
 def _only_pods_are_refused(analysis: Analysis) -> bool:
@@ -359,6 +364,7 @@ def _count_pods_to_create(store: Store, subject: explanation.Subject, pods: Repl
         return 1
     if subject.ref.kind == "CronJob":
         return max(1, _pods_of_next_step(workload))
+    from kubectl_kres.reports.account import applied_to_stored
     from kubectl_kres.reports.pod import preflight
 
     if preflight.exists(store, subject):

@@ -76,11 +76,11 @@ def with_next_step(state: RunState, namespace: str) -> RunState:
 
 
 #: The binder's words for a claim whose class is not there.
-_LACKING_CLASS = re.compile(r'storageclass\.storage\.k8s\.io "([^"\s]+)" not found')
+_LACKING_CLASS = r'storageclass\.storage\.k8s\.io "([^"\s]+)" not found'
 
 
 def _step(state: RunState, namespace: str) -> NextStep:
-    lacking = _LACKING_CLASS.search(state.message) if state.reason == "UnboundVolumeClaim" else None
+    lacking = re.search(_LACKING_CLASS, state.message) if state.reason == "UnboundVolumeClaim" else None
     room = read_node_room(state.message) if state.reason in {"ResizeDeferred", "ResizeInfeasible"} else None
     return NextStep(
         state.reason,

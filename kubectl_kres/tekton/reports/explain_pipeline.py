@@ -31,13 +31,12 @@ from kubectl_kres.reports.common.explanation import (
     not_computed,
     waits_or_fails,
 )
-from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Remedy, SetConfig
+from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Remedy, SetConfig, untested_remedies
 from kubectl_kres.reports.common.system import Turn, assumed_of_object, turn_of
 from kubectl_kres.reports.common.system_parts import hold, part_of
 from kubectl_kres.reports.explain.explain import build_explanation, explain
 from kubectl_kres.reports.pod.verdict import outcome_word, verdict_of, with_outcome
 from kubectl_kres.reports.remedies.commands import commands
-from kubectl_kres.reports.remedies.compose import untested_remedies
 from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.model import Pipeline, PipelineRun, TaskRun
