@@ -19,7 +19,9 @@ def test_a_decoder_is_built_under_a_lock(monkeypatch):
 
 
 def test_all_structs_are_known_before_a_feed_has_threads(monkeypatch, connection):
-    known = []
-    monkeypatch.setattr(msgspec.json, "Decoder", known.append)
+    known, decoder = [], msgspec.json.Decoder
+    monkeypatch.setattr(
+        msgspec.json, "Decoder", lambda struct, **flags: known.append(struct) or decoder(struct, **flags)
+    )
     Feed(connection).close()
     assert {kind.struct for kind in kinds.KINDS} | {kinds.BY_KIND["Pod"].whole} <= set(known)
