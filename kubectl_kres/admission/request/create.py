@@ -4,143 +4,40 @@ validated without defaults.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import structs
 
 from kubectl_kres.admission import limitrange as limitrange_object
-from kubectl_kres.admission.base.draft import Unparsable, draft_pod, parse_list, pod_warnings, round_up
-from kubectl_kres.admission.base.field_errors import FieldError, forbidden
-from kubectl_kres.admission.base.outcome import Outcome, Refusal, invalid_object
+from kubectl_kres.admission.base.draft import parse_list
+from kubectl_kres.admission.base.outcome import Outcome, Refusal
 from kubectl_kres.admission.base.resource_names import given_name
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.decoding import unknown_fields, with_known_strategy, with_known_volumes
-from kubectl_kres.admission.pod.defaulting import without_unknown
-from kubectl_kres.admission.pod.validation import validate_containers, validate_pod_level
+from kubectl_kres.admission.decoding import unknown_fields, with_known_volumes
 from kubectl_kres.admission.quota import quota_admission, quota_object
 from kubectl_kres.admission.request.new_pod import Policies, admit
 from kubectl_kres.admission.request.policy_answer import answer_request, not_valid, undecodable, with_webhooks
+from kubectl_kres.admission.request.sent_workload import look_at_workload
 from kubectl_kres.admission.request.volume_claims import admit_claim, create_claim
-from kubectl_kres.admission.structure import workload_structure
-from kubectl_kres.admission.structure.metadata_structure import metadata_errors, name_of, owner_notices, tag_errors
-from kubectl_kres.admission.structure.pod_structure import annotation_errors, pod_errors, spec_errors
-from kubectl_kres.admission.structure.pod_warnings import name_notices, pod_notices, template_notices
+from kubectl_kres.admission.structure.metadata_structure import metadata_errors, name_of, owner_notices
+from kubectl_kres.admission.structure.pod_structure import pod_errors
+from kubectl_kres.admission.structure.pod_warnings import name_notices, pod_notices
 from kubectl_kres.admission.structure.service_structure import service_errors, service_notices
-from kubectl_kres.admission.structure.volume_structure import claim_warnings, template_errors
 from kubectl_kres.admission.structure.workload_structure import autoscaler_errors
-from kubectl_kres.model.objects import LimitRange, Raw, ResourceQuota, decode_object, mapping, to_wire
+from kubectl_kres.model.objects import LimitRange, Raw, ResourceQuota, decode_object, to_wire
 from kubectl_kres.model.pod import Pod, SentPod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
-from kubectl_kres.model.workload import template_in
 from kubectl_kres.model.workload_kinds import WORKLOADS
 
 
-def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -> Outcome | None:
-    """422 of a workload whose template or name is not valid; None if it is, or no quantity parses.
-
-    ``path`` leads to the template, ``spec`` is its pod's as sent and ``pod`` the same decoded. Of kinds that are not
-    built in only the name is looked at: their template is validated when it becomes a pod.
-    A template gets no request from its limit: defaults.go SetDefaults_Pod is for pods alone.
-    Source: validation.go ValidatePodTemplateSpec.
-    """
-    kind, own_errors = str(raw.get("kind", "")), list(metadata_errors(raw, server))
-    group = str(raw.get("apiVersion", "")).rpartition("/")[0]
-    called = f"{kind}.{group}" if group else kind
-    if kind not in WORKLOADS:
-        return (
-            _build_refused_outcome(invalid_object(called, name_of(raw), own_errors, server), None)
-            if own_errors
-            else None
-        )
-    try:
-        draft = draft_pod(without_unknown(pod, server), server)
-    except Unparsable:
-        return None
-    round_up(draft)
-    metadata = _metadata_at(raw, path)
-    own_errors += workload_structure.workload_errors(with_known_strategy(raw, server), path)
-    errors: list[FieldError] = []
-    if not workload_structure.skips_template(raw):
-        kept = mapping(with_known_volumes({"spec": spec}, server), "spec")
-        shaped = spec_errors(workload_structure.checked_spec(raw, kept), server)
-        within = [*shaped, *validate_containers(draft, server), *validate_pod_level(draft)]
-        errors = [_in_template(error) for error in within]
-        tags = [*tag_errors(metadata, path), *annotation_errors(metadata, spec, f"{path}.annotations")]
-        own_errors += tags * (2 if kind == "StatefulSet" else 1)
-    own_errors += template_errors(raw, server) if kind == "StatefulSet" else ()
-    if not own_errors and not errors:
-        return None
-    placed = [structs.replace(error, field=f"{path}.{error.field}") for error in errors]
-    refusal = invalid_object(called, name_of(raw), [*own_errors, *placed], server)
-    # What a remedy is about stands in the pod.
-    findings = tuple(
-        structs.replace(finding, path=error.field)
-        for finding, error in zip(refusal.findings, [*own_errors, *errors], strict=True)
-    )
-    return _build_refused_outcome(structs.replace(refusal, findings=findings), draft)
-
-
 def create_workload(raw: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    """Return every answer to a CREATE of a built-in kind: its template, then the quotas that count it. Raises
-    Unparsable.
-    """
-    path, template = template_in(raw) or _without_containers(raw)
-    item_path, pod = ".".join(path), decode_object(template, Pod)
-    refused = invalid_workload(raw, item_path, mapping(template, "spec"), pod, server)
-    if refused is not None:
-        return (refused,)
-    warnings = workload_warnings(raw, server)
+    """Return every answer to a CREATE of a built-in kind that decodes: its template, then the quotas that count it."""
+    found = look_at_workload(raw, server)
+    if found.invalid is not None:
+        return (found.invalid,)
     stored = {"metadata": {"name": name_of(raw)}}
-    return answer_request(stored, counting_request(raw), policies, server, warnings=warnings)
-
-
-def workload_warnings(raw: Raw, server: Server) -> list[str]:
-    """Return the warnings about a built-in kind and its template, which gets fewer defaults than a pod. Raises
-    Unparsable.
-    """
-    path, template = template_in(raw) or _without_containers(raw)
-    draft = draft_pod(decode_object(template, Pod), server)
-    round_up(draft)
-    seen = pod_notices(with_known_volumes(template, server), template=True)
-    notices = (*pod_warnings(draft), *seen, *template_notices(template))
-    return [
-        *(_prefix_warning_paths(text, ".".join(path)) for text in notices),
-        *workload_structure.workload_warnings(raw),
-        *claim_warnings(raw),
-    ]
-
-
-def _without_containers(raw: Raw) -> tuple[tuple[str, ...], Raw]:
-    """Return where the template of a built-in kind stands, and what of it is there."""
-    path, result = WORKLOADS[str(raw.get("kind"))].template, raw
-    for key in path:
-        result = mapping(result, key)
-    return path, result
-
-
-def _prefix_warning_paths(warning: str, path: str) -> str:
-    """With each path in it as that of the template. Of files that overlap the server names no path."""
-    return warning if warning.startswith('volume "') else f"{path}.{_PATH.sub(f' {path}.spec.', warning)}"
-
-
-_PATH = re.compile(r" spec\.(?=(?:init)?[cC]ontainers\[)")
-
-
-def _in_template(error: FieldError) -> FieldError:
-    if error.field != "spec.ephemeralContainers":
-        return error
-    return forbidden(error.field, "ephemeral containers not allowed in pod template", error.rule)
-
-
-def _metadata_at(raw: Raw, path: str) -> Raw:
-    """Return the metadata of the template at a path."""
-    result = raw
-    for key in (*path.split("."), "metadata"):
-        result = mapping(result, key)
-    return result
+    return answer_request(stored, counting_request(raw), policies, server, warnings=found.warnings)
 
 
 def counting_request(raw: Raw) -> quota_admission.QuotaRequest:
@@ -169,7 +66,7 @@ def create(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[
     kind = str(raw.get("kind", ""))
     if kind == "Pod":
         return create_pod(raw, policies, server)
-    undecoded = undecodable(raw)
+    undecoded = look_at_workload(raw, server).undecodable if kind in WORKLOADS else undecodable(raw)
     if undecoded is not None:
         return (undecoded,)
     metadata = raw.get("metadata") or {}

@@ -14,6 +14,7 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Unparsable, pod_warnings
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, StatusCause, forbidden_object, unparsable
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.decoding import strict_refusal, unknown_fields, version_of
 from kubectl_kres.model.kinds import BY_KIND, is_known
 from kubectl_kres.model.objects import ObjectRef, Raw
@@ -124,20 +125,19 @@ def with_workload_warnings(subject: Subject, options: EvaluationOptions, analysi
     """
     if subject.ref.kind not in WORKLOADS or any(outcome.code == 400 for outcome in analysis.outcomes):
         return analysis
-    from kubectl_kres.admission.request.create import workload_warnings
-    from kubectl_kres.admission.request.policy_answer import undecodable
+    from kubectl_kres.admission.request.sent_workload import look_at_workload
 
-    if undecodable(subject.raw or {}) is not None:
-        return analysis
     try:
-        own = workload_warnings(subject.raw or {}, options.server)
+        found = look_at_workload(subject.raw or {}, options.server)
     except Unparsable:
+        return analysis
+    if found.undecodable is not None:
         return analysis
     outcomes = []
     for outcome in analysis.outcomes:
         of_pod = set(pod_warnings(outcome.draft)) if outcome.draft is not None else set()
         kept = (text for text in outcome.warnings if text not in of_pod and not text.startswith(_POD_SECURITY_WARNS))
-        outcomes.append(structs.replace(outcome, warnings=tuple(sorted({*own, *kept}))))
+        outcomes.append(structs.replace(outcome, warnings=tuple(sorted({*found.warnings, *kept}))))
     return structs.replace(analysis, outcomes=tuple(outcomes))
 
 
@@ -158,8 +158,6 @@ def check_file(store: Store, subject: Subject, options: EvaluationOptions, analy
 
 def _check_decoding(store: Store, subject: Subject, options: EvaluationOptions, analysis: Analysis) -> Analysis:
     """Return the analysis, or the refusal of an object of an existing kind, whatever its namespace."""
-    from kubectl_kres.admission.request.policy_answer import undecodable
-
     raw, outcomes = subject.raw or {}, analysis.outcomes
     if any(outcome.code == 400 for outcome in outcomes):
         return structs.replace(
@@ -167,7 +165,7 @@ def _check_decoding(store: Store, subject: Subject, options: EvaluationOptions, 
         )
     result = analysis
     if subject.ref.kind != "Pod":
-        refused = undecodable(raw)
+        refused = _undecodable(raw, options.server)
         if refused is not None:
             drawn = structs.replace(refused, draft=outcomes[0].draft)
             return structs.replace(analysis, outcomes=(_of_pod(drawn, analysis.manifest.prefix),))
@@ -200,11 +198,10 @@ def _of_pod(outcome: Outcome, prefix: str) -> Outcome:
 
 
 def _of_workload(store: Store, subject: Subject, options: EvaluationOptions, analysis: Analysis) -> Analysis:
-    from kubectl_kres.admission.request.create import invalid_workload, quota_refusals
+    from kubectl_kres.admission.request.create import quota_refusals
 
     raw, pods = subject.raw or {}, analysis.outcomes
-    path, template = raw_template(raw)
-    invalid = invalid_workload(raw, path, template.get("spec") or {}, analysis.manifest.pod, options.server)
+    invalid = _invalid(raw, options.server, analysis)
     if invalid is not None:
         drawn = invalid if invalid.draft is not None else structs.replace(invalid, draft=pods[0].draft)
         return structs.replace(analysis, outcomes=(drawn,), undefaulted=invalid.draft is not None)
@@ -220,6 +217,22 @@ def _of_workload(store: Store, subject: Subject, options: EvaluationOptions, ana
         if outcome.refusal is not None
     )
     return structs.replace(analysis, outcomes=outcomes, then=(*pods, *analysis.then))
+
+
+def _undecodable(raw: Raw, server: Server) -> Outcome | None:
+    from kubectl_kres.admission.request.policy_answer import undecodable
+    from kubectl_kres.admission.request.sent_workload import look_at_workload
+
+    return look_at_workload(raw, server).undecodable if raw.get("kind") in WORKLOADS else undecodable(raw)
+
+
+def _invalid(raw: Raw, server: Server, analysis: Analysis) -> Outcome | None:
+    from kubectl_kres.admission.request.sent_workload import invalid_workload, look_at_workload
+
+    if raw.get("kind") in WORKLOADS:
+        return look_at_workload(raw, server).invalid
+    path, template = raw_template(raw)
+    return invalid_workload(raw, path, template.get("spec") or {}, analysis.manifest.pod, server)
 
 
 def exists(store: Store, subject: Subject) -> bool:
