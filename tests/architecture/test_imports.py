@@ -91,7 +91,7 @@ MOST = 164
             "kubectl_kres.admission.request.create",
             "kubectl_kres.admission.request.create",
             FACES,
-            67,
+            68,
             id="engine",
         ),
         pytest.param(COMMAND, "--help", "kubectl_kres.cli.main", START, 25, id="help"),
@@ -116,9 +116,9 @@ MOST = 164
             COMMAND, "quota -A --demo", "kubectl_kres.reports.quota.quota_report", WRITERS | FILES, 176, id="quota"
         ),
         pytest.param(
-            COMMAND, "check --demo -n kube-system", "kubectl_kres.reports.check.check", WRITERS | FILES, 299, id="check"
+            COMMAND, "check --demo -n kube-system", "kubectl_kres.reports.check.check", WRITERS | FILES, 300, id="check"
         ),
-        pytest.param(COMMAND, "overview --demo", "kubectl_kres.reports.overview", WRITERS, 379, id="overview"),
+        pytest.param(COMMAND, "overview --demo", "kubectl_kres.reports.overview", WRITERS, 380, id="overview"),
     ],
 )
 def test_what_is_loaded(program: str, arguments: str, must: str, never: set[str], most: int):
