@@ -15,7 +15,7 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 
 from kubectl_kres.errors import KresError
-from kubectl_kres.render.text.line import size
+from kubectl_kres.render.text.line import Tone, size
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui import commands, following, palette, save, themes, whatif
 from kubectl_kres.tui.following import FollowingApp
@@ -308,7 +308,7 @@ class Kres(FollowingApp):
         if self.pane is not None and self.pane.filters:
             self.ask_for("filter", self.pane.filter_summary)
         else:
-            self.show_remark("there is nothing to filter on this screen")
+            self.refuse_prompt("there is nothing to filter on this screen")
 
     def do_save(self) -> None:
         if self.pane:
@@ -411,6 +411,10 @@ class Kres(FollowingApp):
         complete = (lambda so_far: list(commands.completions(so_far, self.session))) if words else None
         self.screen.query_one(Prompt).open_for(purpose, text, complete)
         self.tell()
+
+    def refuse_prompt(self, text: str, tone: Tone = "") -> None:
+        self.show_remark(text, tone)
+        self._type_ahead.refuse_text()
 
     def _close_prompt(self) -> None:
         show_prompt(self.screen_stack[0], shown=False)

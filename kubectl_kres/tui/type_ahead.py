@@ -22,6 +22,8 @@ _LONGEST, _LOOKS = 2.0, 300
 _CALM, _AT_ONCE = 2, 50
 #: Seconds between two looks at a screen that is not there yet.
 _BETWEEN = 0.002
+#: Seconds from one key to the next within what is typed in one go.
+_IN_ONE_GO = 0.15
 #: Keys that end what is typed in the prompt, and those that leave a screen whether it has rows or not.
 ENDING, _LEAVING = frozenset({"enter", "escape"}), frozenset({"escape", "ctrl+c"})
 
@@ -41,6 +43,10 @@ class TypeAhead:
         self._began, self._calm, self._looks = 0.0, 0, 0
         #: Whether a key was sent since nothing was under way.
         self._stirred = False
+        #: When the last key was typed that went its way, and when the last one was of a text that nothing asks for.
+        self._typed_at = 0.0
+        self._refused_at: float | None = None
+        self._refused_some = False
 
     @property
     def is_holding(self) -> bool:
@@ -60,7 +66,24 @@ class TypeAhead:
         if self.is_holding and isinstance(event, Key | Paste) and not event.is_forwarded:
             self._waiting_events.append(event)
             return True
+        if isinstance(event, Key | Paste) and not event.is_forwarded:
+            self._typed_at = event.time
+            return self._refused_at is not None and self._is_refused(event, self._refused_at)
         return False
+
+    def refuse_text(self) -> None:
+        """The last key was to open the prompt, and could not: what was typed for that in one go means nothing."""
+        self._refused_at, self._refused_some = self._typed_at, False
+
+    def _is_refused(self, event: Key | Paste, before: float) -> bool:
+        """Return whether an event is of a text that nothing asks for: it begins with a digit or a small letter, or
+        where a line is emptied for it. Enter is its end, and escape leaves it.
+        """
+        key = event.key if isinstance(event, Key) else ""
+        begins = not key or key == "ctrl+u" or (len(key) == 1 and (key.isdigit() or key.islower()))
+        refused = event.time - before < _IN_ONE_GO and key != "escape" and (begins or self._refused_some)
+        self._refused_at, self._refused_some = event.time if refused and key != "enter" else None, refused
+        return refused
 
     def note_sent(self, event: Key, target: MessagePump | None, *, typing: bool) -> None:
         """A key went its way to ``target``: have the next ones wait where it may lead to another screen, and in a text

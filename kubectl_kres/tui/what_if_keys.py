@@ -58,6 +58,10 @@ class WhatIfKeys(App[None]):
         """Show the prompt."""
         raise NotImplementedError
 
+    def refuse_prompt(self, text: str, tone: Tone = "") -> None:
+        """Say why there is no prompt; what was typed for it in one go means nothing."""
+        raise NotImplementedError
+
     def look_soon(self) -> None:
         """Look soon at what was read."""
         raise NotImplementedError
@@ -76,13 +80,13 @@ class WhatIfKeys(App[None]):
         ]
         spaces = {each.ref.namespace for each in proposals}
         if not proposals and any(whatif.is_maker_unread(store, ref) for ref, _, _ in values.values()):
-            self.show_remark("what made the pod was not read: shift-j opens it, s tries its numbers there")
+            self.refuse_prompt("what made the pod was not read: shift-j opens it, s tries its numbers there")
         elif not proposals:
-            self.show_remark(
+            self.refuse_prompt(
                 "no number to try here: s is for what is scaled, quotas, pools, claims, requests and limits"
             )
         elif len(spaces) > 1:
-            self.show_remark(
+            self.refuse_prompt(
                 f"what is marked is in {len(spaces)} namespaces: numbers are tried together in one", "warn"
             )
         else:
