@@ -43,7 +43,7 @@ class Offer(NamedTuple):
 
 def name_requests(namespace: str) -> tuple[ReadRequest, ...]:
     """Return what is read to find objects by name: those of every list, in a namespace (empty: in every one)."""
-    kinds = dict.fromkeys(listing.kinds[0] for listing in LISTINGS.values())
+    kinds = dict.fromkeys(listing.source.kinds[0] for listing in LISTINGS.values())
     return tuple(
         ReadRequest(kind, namespace if BY_KIND[kind].namespaced else "", required=False)
         for kind in (*kinds, *POD_MAKERS)

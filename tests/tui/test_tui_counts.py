@@ -92,7 +92,7 @@ def test_of_what_was_not_heard_there_is_no_number():
 
 
 def test_a_list_counts_every_kind_that_its_area_counts():
-    assert {"TaskRun"} <= set(LISTINGS["refused"].kinds)
+    assert {"TaskRun"} <= set(LISTINGS["refused"].source.kinds)
     assert Location("refused") != HOME
 
 

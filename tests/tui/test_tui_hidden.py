@@ -46,8 +46,9 @@ def test_a_list_that_is_come_back_to_is_not_made_again_and_has_followed():
 
     async def act(pilot):
         pane = app.panes["pods"]
-        rows = pane.listing.rows
-        pane.listing = replace(pane.listing, rows=lambda *of: (asked.append(of), rows(*of))[1])
+        making = pane.rows.making
+        rows = making.source.rows
+        making.source = replace(making.source, rows=lambda *of: (asked.append(of), rows(*of))[1])
         kept = pane.table.view.rows["ns", "a"]
         await press(pilot, ["escape"])
         feed.coming += [("put", "Pod", pod) for pod in store_of(made("Pod", "c", spec=SPEC)).all("Pod")]

@@ -22,7 +22,7 @@ from kubectl_kres.reports.pod.scheduling_needs import list_node_needs
 from kubectl_kres.reports.quota.denied import Denied, denied_needs, needs_of_systems
 from kubectl_kres.reports.waiting import WaitingObject, waits_for_nodes, waits_for_quotas
 from kubectl_kres.store.store import ReadRequest
-from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.lists.list_spec import FirstOrder, Listing, ListRows, RowSource, RowSubject, Wording
 from kubectl_kres.tui.lists.quotas import holders_of
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
@@ -151,30 +151,34 @@ def _columns(namespace: str) -> tuple[Column, ...]:
 
 
 LISTING = Listing(
-    runbook="quota-refuses",
     names=("waiting", "waits"),
     about="whoever waits for a quota, a pool, a queue or a node, in order, with who must go",
-    kinds=tuple(
-        dict.fromkeys(
-            (
-                *("LimitRange", "ResourceQuota", *POD_MAKERS, *kinds_of("waits"), "Event", "Pod"),
-                *(kind for system in systems() for kind in system.waiting_kinds),
+    source=RowSource(
+        kinds=tuple(
+            dict.fromkeys(
+                (
+                    *("LimitRange", "ResourceQuota", *POD_MAKERS, *kinds_of("waits"), "Event", "Pod"),
+                    *(kind for system in systems() for kind in system.waiting_kinds),
+                )
             )
-        )
+        ),
+        reads=_reads,
+        rows=_rows,
+        more_reads=_more,
     ),
-    reads=_reads,
-    more_reads=_more,
     columns=_columns,
-    rows=_rows,
     row_mark=row_sign,
     detail=lambda _, row, width: row.detail(width),
-    opens=lambda row: Location("object", ref=row.waits.subject),
-    ref=lambda row: row.waits.subject,
-    owner=_place_of_target,
+    subject=RowSubject(
+        ref=lambda row: row.waits.subject,
+        opens=lambda row: Location("object", ref=row.waits.subject),
+        owner=_place_of_target,
+        tabs=("diff", "yaml", "computed"),
+    ),
     command=lambda session, namespace: session.command("tui waiting", namespace),
-    first_by="for",
-    tabs=("diff", "yaml", "computed"),
+    wording=Wording(
+        several="waiting", none="nobody waits for a quota, a pool, a queue or a node", runbook="quota-refuses"
+    ),
+    order=FirstOrder("for"),
     hints=("owner", "timeline", "explain", "faults"),
-    several="waiting",
-    none="nobody waits for a quota, a pool, a queue or a node",
 )

@@ -397,7 +397,7 @@ class OverviewPane(TablePane):
 
     def _refused_notice(self) -> Notice:
         area, location = self._areas.refused_workloads(), Location("refused", self.session.namespace)
-        lacking = [read for read in self.reads() if read.kind in LISTINGS["refused"].kinds[1:] and read.required]
+        lacking = [read for read in self.reads() if read.kind in LISTINGS["refused"].source.kinds[1:] and read.required]
         reason = next(filter(None, (unread_reason(self.session, read) for read in lacking)), "")
         if area.state:
             text = reason or self._told_later("whose pods are refused, and what unblocks them")

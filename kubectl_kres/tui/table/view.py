@@ -372,6 +372,10 @@ class View(Generic[Row]):
         """The texts of all rows may be others by now: they are made anew by ``read``."""
         self._texts.age()
 
+    @property
+    def is_filtered(self) -> bool:
+        return self._matcher is not EVERYTHING
+
     def rematch(self) -> None:
         """Has the filter look again at all rows."""
         self._unfiltered, self._narrowed = True, False
