@@ -37,7 +37,7 @@ from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.system import WaitingRow
 from kubectl_kres.tui.table.columns import Column
-from kubectl_kres.tui.table.view import RowKey
+from kubectl_kres.tui.table.row_order import RowKey
 
 _STATES = tuple(CLAIM_STATES)
 #: Columns that the claim alone tells.

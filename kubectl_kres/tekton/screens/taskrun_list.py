@@ -46,7 +46,7 @@ from kubectl_kres.tui.lists.list_spec import (
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
-from kubectl_kres.tui.table.view import RowKey
+from kubectl_kres.tui.table.row_order import RowKey
 
 _KIND = BY_KIND["TaskRun"]
 #: How a run fares, where that is bad.

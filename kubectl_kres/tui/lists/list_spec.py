@@ -16,8 +16,8 @@ from kubectl_kres.store.store import Changes, ReadRequest
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.row_order import RowKey
 from kubectl_kres.tui.table.row_texts import RowText
-from kubectl_kres.tui.table.view import RowKey
 
 #: What a missing extension takes nothing from.
 _STILL = "Namespaces, pods, quotas, LimitRanges and what is refused are shown without it."

@@ -24,7 +24,7 @@ from kubectl_kres.tui.lists.list_spec import WORST_FIRST, Listing, ListRows, Row
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Sample, Session
 from kubectl_kres.tui.table.columns import Column, amount
-from kubectl_kres.tui.table.view import RowKey
+from kubectl_kres.tui.table.row_order import RowKey
 
 #: Beyond it a percentage says no more than that it is too much.
 _MOST_PERCENT = 10_000

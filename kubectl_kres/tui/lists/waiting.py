@@ -28,7 +28,7 @@ from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.system import WaitingRow, systems
 from kubectl_kres.tui.table.columns import Column
-from kubectl_kres.tui.table.view import RowKey
+from kubectl_kres.tui.table.row_order import RowKey
 
 #: Pods that are looked at before others have their turn.
 _PAGE = 500

@@ -8,7 +8,7 @@ from typing import Any
 
 from kubectl_kres.tui.lists.list_spec import ListRows, RowSource
 from kubectl_kres.tui.session import Session
-from kubectl_kres.tui.table.view import RowKey
+from kubectl_kres.tui.table.row_order import RowKey
 
 
 class RowMaking:

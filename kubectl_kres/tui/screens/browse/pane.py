@@ -25,9 +25,9 @@ from kubectl_kres.tui.screens.browse.rows import ListedRows
 from kubectl_kres.tui.screens.pane import NO_LIMITS, Copy, FrameChanged, OpenPlace, StatusRemark, TablePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.row_filter import Faces
 from kubectl_kres.tui.table.row_table import Table
 from kubectl_kres.tui.table.row_texts import RowText, Selector
-from kubectl_kres.tui.table.view import Faces
 from kubectl_kres.tui.whatif import number_of_fix
 from kubectl_kres.tui.widgets.lines import Lines
 
