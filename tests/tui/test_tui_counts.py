@@ -17,7 +17,7 @@ from kubectl_kres.store.store import Origin, ReadRequest, Store
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import HOME, Location
-from kubectl_kres.tui.screens.overview import OverviewPane
+from kubectl_kres.tui.screens.overview.pane import OverviewPane
 
 #: What a role may leave out; of each subset of two, and of all, the counts must be right.
 KINDS = ("ResourceQuota", "Deployment", "TaskRun", "Pod", "ResourcePoolClaim", "LimitRange")
