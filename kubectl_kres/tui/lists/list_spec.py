@@ -56,6 +56,10 @@ class RowSource(Struct, frozen=True):
     more_reads: Callable[[Session, str], Iterable[ReadRequest]] | None = None
     late: Callable[[Session], bool] | None = None
 
+    def deciding_reads(self, namespace: str) -> Iterator[ReadRequest]:
+        """Yield the reads whose objects change rows."""
+        return (read for read in self.reads(namespace) if read.kind in self.kinds)
+
 
 class RowSubject(Struct, frozen=True):
     """What a row is about.

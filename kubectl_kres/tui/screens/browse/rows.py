@@ -79,8 +79,14 @@ class ListedRows:
 
     @property
     def _patience(self) -> float:
-        """Return the seconds for which rows stay as they are: the longer, the longer it takes to make them all anew."""
-        return max(_PATIENCE if self._table.view.count > _MANY else _OFTEN, _REST * self.making.took)
+        """Return the seconds for which rows stay as they are: the longer, the longer it takes to make them all anew.
+
+        Where most are still to come, the next look comes sooner, and at once where there is none yet.
+        """
+        count = self._table.view.count
+        reading = self._session.is_reading(self._listing.source.reads(self.namespace))
+        rest = (bool(count) if reading else _REST) * self.making.took
+        return max(_PATIENCE if count > _MANY else _OFTEN, rest)
 
     # As objects come and change
 
