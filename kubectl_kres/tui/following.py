@@ -32,7 +32,7 @@ class FollowingApp(LinesAround):
     """The part of the app that follows the feed; ``app.Kres`` is the rest."""
 
     #: Whether something arrived while the screen is held still.
-    _missed_changes: bool
+    _missed_changes = False
     #: Whether a thread has sent word that nobody has looked after.
     _has_news = False
     #: The next look, and when the last one was.
@@ -100,11 +100,12 @@ class FollowingApp(LinesAround):
             if fresh:
                 self.pane.refresh_sums()
             self.pane.apply_changes(changes)
-            self.request_reads()  # what was computed meanwhile may make more necessary
-            if self.typed_numbers:
-                self.try_numbers()
+            self.after_changes()
             self.tell()
         self._go_on()
+
+    def after_changes(self) -> None:
+        """Called once the screen has followed changes."""
 
     @on(FrameChanged)  # what was done on the screen may have left something to compute
     def _go_on(self) -> None:
