@@ -53,7 +53,9 @@ class Browse(TablePane):
         self._faults = False
         self._layout = Layout()
         self._reads = ListReads(session, listing.source)
-        self.rows = ListedRows(self, self.table, listing, session, on_change=self._show, on_order=self._show_order)
+        self.rows = ListedRows(
+            self, self.table, listing, session, self._namespace, on_change=self._show, on_order=self._show_order
+        )
 
     def _columns(self, namespace: str) -> Sequence[Column]:
         setting, listing = self.session.setting, self.listing

@@ -42,13 +42,15 @@ class ListedRows:
         table: Table,
         listing: Listing,
         session: Session,
+        namespace: str,
         *,
         on_change: Callable[[], None],
         on_order: Callable[[], None],
     ) -> None:
         self._pane, self._table, self._listing, self._session = pane, table, listing, session
         self._on_change, self._on_order = on_change, on_order
-        self.namespace = ""
+        #: Of which rows are; empty: all.
+        self.namespace = namespace
         self.making = RowMaking(session, listing.source)
         self.costly = CostlyValues(listing.costly)
         #: Whether the order is the list's own, which nobody has changed.
