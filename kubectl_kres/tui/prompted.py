@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textual import on
+
 from kubectl_kres.render.text.line import Tone, size
 from kubectl_kres.tui import commands, save
 from kubectl_kres.tui.layout import show_prompt
@@ -9,7 +11,7 @@ from kubectl_kres.tui.location import Trail
 from kubectl_kres.tui.places import PlacesApp
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.strips import safe_text
-from kubectl_kres.tui.type_ahead import TypeAhead
+from kubectl_kres.tui.type_ahead import Mark, TypeAhead
 from kubectl_kres.tui.widgets.header_footer import sign_line
 from kubectl_kres.tui.widgets.prompt import Prompt, Purpose
 
@@ -34,6 +36,10 @@ class PromptedApp(PlacesApp):
         """Say why there is no prompt; what was typed for it in one go means nothing."""
         self.show_remark(text, tone)
         self._type_ahead.refuse_text()
+
+    @on(Mark)
+    async def _take_mark(self, mark: Mark) -> None:
+        await self._type_ahead.take_mark(mark)
 
     def _close_prompt(self) -> None:
         show_prompt(self.screen_stack[0], shown=False)
