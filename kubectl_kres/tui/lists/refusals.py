@@ -35,7 +35,7 @@ class Refusals:
 
     def found(self) -> Iterator[Denied | None]:
         """Yield the refusal of each workload in turn, None where its pods are not refused. It has what mended it the
-        last time, where it is the same one, else nothing.
+        last time, where it says the same, else nothing.
         """
         quick = replace(self._options, remedies=False)
         for refusal in list_refusals(self._session.store, self._namespace, quick):
@@ -44,7 +44,10 @@ class Refusals:
                 continue
             self._found.append(refusal.subject)
             known = self._mended.get(refusal.subject)
-            yield known if known is not None and known.verdict == refusal.verdict else refusal
+            if known is not None and known.verdict == refusal.verdict:
+                yield replace(refusal, fixes=known.fixes)
+            else:
+                yield refusal
 
     def mended(self) -> Iterator[Denied]:
         """Yield those that were found, with what mends each now: each takes its time. None while there is more to find:
@@ -52,11 +55,12 @@ class Refusals:
         """
         if self._session.is_reading(self._reads):
             return
-        mended: _Mended = {}
-        for ref in self._found:
+        # Those first of which nothing was ever known: others have what mended them the last time.
+        for ref in sorted(self._found, key=self._mended.__contains__):
             refusal = refusal_or_none(self._session.store, self._session.subject(ref), self._options)
             if refusal is not None:
-                mended[ref] = refusal
+                self._mended[ref] = refusal
                 yield refusal
-        self._mended.clear()
-        self._mended.update(mended)
+        for ref in self._mended.keys() - set(self._found):
+            if self._namespace in {"", ref.namespace}:
+                del self._mended[ref]

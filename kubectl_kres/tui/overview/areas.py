@@ -102,7 +102,10 @@ class Areas:
     @property
     def busy(self) -> bool:
         """Return whether there is something to compute that is computed between keys."""
-        if self._is_running_due or self._refused.is_under_way or self._refused.is_due or self._nodes.is_due:
+        refused = self._refused
+        if refused.is_under_way or refused.is_due or not refused.are_mended:
+            return True
+        if self._is_running_due or self._nodes.is_due:
             return True
         return next(self._problems_without_remedies(), None) is not None
 
@@ -121,6 +124,8 @@ class Areas:
         if perf_counter() < end and self._nodes.is_due:
             self._nodes.ask()
             news = True
+        if not self._refused.are_mended:
+            news = self._refused.mend(end) or news
         while perf_counter() < end and (problem := next(self._problems_without_remedies(), None)) is not None:
             self._find_remedies(problem)
             news = True
