@@ -85,12 +85,15 @@ class FollowingApp(LinesAround):
 
     def _follow(self, changes: Changes, session: Session) -> None:
         """Add up for a while, and let the screens follow the changes of a session, if it is still the one shown."""
-        if session is not self.session or self.pane is None or not self.pane.is_mounted or not self.screen_stack:
+        if session is not self.session:
             return
         if changes:
             for pane in self.panes.values():
                 if pane is not self.pane:
                     pane.apply_hidden_changes(changes)
+        # A screen that was opened meanwhile begins with what is there by then.
+        if self.pane is None or not self.pane.is_mounted or not self.screen_stack:
+            return
         adder = session.adder
         summing = _TYPING if self.screen_stack[0].has_class("typing") else _SUMMING
         fresh = adder.step(session.server, summing) if self.pane.sums and adder.busy else set[str]()
