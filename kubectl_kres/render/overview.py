@@ -28,6 +28,7 @@ from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.unread import unseen_texts
 from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.headline import PARTLY, cause, only_fit, refusal_reason, rejection_text
+from kubectl_kres.render.verdict.note import brief_refusers
 from kubectl_kres.render.verdict.run_state import nearest_in_short, reason_text, short
 from kubectl_kres.reports.common.explanation import FailedRead, RunState, Verdict
 from kubectl_kres.reports.common.nodes import NodeReport
@@ -494,8 +495,7 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
         if by.rule == "webhook/unreachable":
             yield from (f"webhook {by.name} cannot be called", "webhook cannot be called", "webhook fails")
         else:
-            rejecter = sentence_text(by)
-            yield from (f"rejected by {rejecter}", f"rejected by {rejecter.partition(' ')[0]}")
+            yield from (f"rejected by {rejecter}" for rejecter in brief_refusers(by))
 
 
 def _finding(finding: Finding) -> tuple[str, ...]:

@@ -1,12 +1,8 @@
-"""The app: which screen is shown, the prompt and the history."""
+"""The app: how it begins and ends, and what keys mean everywhere."""
 
 from __future__ import annotations
 
-import asyncio
-import os
-import signal
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from textual import events
@@ -14,66 +10,43 @@ from textual.command import Provider
 from textual.filter import LineFilter
 from textual.screen import Screen
 
-from kubectl_kres.errors import KresError
-from kubectl_kres.render.text.line import size
 from kubectl_kres.store.store import ReadRequest
-from kubectl_kres.tui import commands, following, palette, save, themes, whatif
-from kubectl_kres.tui.following import FollowingApp
+from kubectl_kres.tui import following, palette, save, themes
 from kubectl_kres.tui.keys import BY_ID, CHANGING, ELSEWHERE, STARTING
-from kubectl_kres.tui.layout import AppFrame, show_prompt
-from kubectl_kres.tui.lists.list_registry import LISTINGS
-from kubectl_kres.tui.location import HOME, History, Location, Trail
+from kubectl_kres.tui.layout import AppFrame
+from kubectl_kres.tui.location import HOME, Location, Trail
 from kubectl_kres.tui.screens.jump import JumpScreen, JumpTarget, targets
-from kubectl_kres.tui.screens.pane import OpenPlace, Pane, PlaceOnScreen
-from kubectl_kres.tui.screens.screen_factory import create_pane, users_location
-from kubectl_kres.tui.session import NAMESPACES, Session, is_connecting
+from kubectl_kres.tui.screens.screen_factory import users_location
+from kubectl_kres.tui.session import Session, is_connecting
+from kubectl_kres.tui.signals import end_at_signals
 from kubectl_kres.tui.splash import LEAST
-from kubectl_kres.tui.table.strips import Bar, safe_text
+from kubectl_kres.tui.table.strips import Bar
 from kubectl_kres.tui.themes import AsciiOnly
-from kubectl_kres.tui.type_ahead import ENDING, TypeAhead
-from kubectl_kres.tui.widgets.header_footer import (
-    crumb_at,
-    digit_of,
-    sign_line,
-)
-from kubectl_kres.tui.widgets.prompt import Prompt, Purpose
+from kubectl_kres.tui.type_ahead import ENDING
+from kubectl_kres.tui.what_if_keys import WhatIfKeys
+from kubectl_kres.tui.widgets.header_footer import crumb_at, digit_of
+from kubectl_kres.tui.widgets.prompt import Prompt
 
 #: Lines below which the way here gives its line to the screen.
 _LOW = 18
-#: Seconds in which the terminal is given back after a signal.
-_STUCK = 5.0
 #: What a terminal makes of Enter before the program has it to itself; and Enter for those who know it from shells.
 _NEWLINE = "ctrl+j"
 #: What asks for help in most programs on full screen, where the settings give it no other meaning.
 _HELP = "f1"
 
 
-class Kres(FollowingApp):
-    """Read-only. ``session`` belongs to this app's loop."""
+class Kres(WhatIfKeys):
+    """Read-only."""
 
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = set(palette.PROVIDERS)
     CSS_PATH = "kres.tcss"
     ENABLE_COMMAND_PALETTE = True
 
     def __init__(self, session: Session, trail: Trail = (HOME,), *, theme: str = "", ansi: bool = False) -> None:
-        super().__init__(ansi_color=ansi or None)
-        self.session = session
-        self.history = History(trail)
-        self.panes: dict[str, Pane] = {}
-        #: By screen where the user was on it when other objects came.
-        self._places: dict[str, PlaceOnScreen] = {}
-        self.pane: Pane | None = None
-        self._missed_changes = False
+        super().__init__(session, trail, ansi=ansi)
         #: The signal that ended it, 0 if none did.
         self.ended = 0
         self._chosen_theme = theme
-        self.wanted_key: object = None
-        self._purpose: Purpose = "command"
-        #: What a number is typed for, and the numbers whose consequences wait for what has to be read.
-        self._proposals: tuple[whatif.Proposal, ...] = ()
-        self.typed_numbers: tuple[whatif.TypedNumber, ...] = ()
-        self.node_reads: dict[ReadRequest, None] = {}
-        self._type_ahead = TypeAhead(self)
         #: Whether the palette is open, which looks for the names of all kinds.
         self._searching = False
         self._ascii = (AsciiOnly(),) if session.setting.ascii_only else ()
@@ -88,7 +61,7 @@ class Kres(FollowingApp):
         return (*super().get_line_filters(), *self._ascii)
 
     def on_mount(self) -> None:
-        self._handle_signals()
+        end_at_signals(self._note_signal, self.exit)
         self.app_resume_signal.subscribe(self, lambda app: app.refresh(repaint=True, layout=True))  # an empty screen
         self.theme = self._chosen_theme or themes.DARK.name
         if _HELP not in self.session.setting.hotkeys:
@@ -99,82 +72,17 @@ class Kres(FollowingApp):
         self._type_ahead.begin()
         self.call_after_refresh(self._start)
 
-    def _handle_signals(self) -> None:
-        """Let signals that end programs end this one as ``q`` does: the terminal must be given back as it was."""
-        loop = asyncio.get_running_loop()
-        with suppress(AttributeError, ValueError):  # not on Windows, and not outside of the main thread
-            for number in (signal.SIGTERM, signal.SIGHUP):
-                # Who started us ignoring one, as nohup does, is obeyed.
-                if signal.getsignal(number) is not signal.SIG_IGN:
-                    signal.signal(number, lambda number, _: self._exit_on_signal(number, loop))
-
-    def _exit_on_signal(self, number: int, loop: asyncio.AbstractEventLoop) -> None:
-        self.ended = number
-        # A terminal that takes no output any more would hold the program.
-        signal.signal(signal.SIGALRM, lambda *_: os._exit(128 + number))
-        signal.setitimer(signal.ITIMER_REAL, _STUCK)
-        with suppress(RuntimeError):  # it has ended already
-            loop.call_soon_threadsafe(self.exit)
-
     def _start(self) -> None:
         self.show()
         self.follow_feed()
         # Ages, and how long nothing was heard, change without any message.
         self.set_interval(following.CLOCK, self.look)
 
+    def _note_signal(self, number: int) -> None:
+        self.ended = number
+
     def on_unmount(self) -> None:
         self.session.feed.close()
-
-    # What is shown
-
-    def show(self) -> None:
-        """The screen of where the history stands."""
-        location, body = self.history.current, self.screen.query_one("#body")
-        if not body.is_attached:
-            # The program is ending: what was asked for before has nowhere to go.
-            return
-        if location.view in LISTINGS:
-            self.session.visit(location.namespace)
-        old, key = self.pane, self._key(location)
-        if (new := self.panes.get(key)) is None:
-            self.pane = new = self.panes[key] = create_pane(self.session, location, old)
-            if (place := self._places.pop(key, None)) is not None:
-                new.return_to(place)
-            body.mount(new)
-        else:
-            self.pane = new
-            new.display = True
-            new.enter(location)
-        if old is not None and old is not new:
-            self._leave_pane(old)
-        self.request_reads()
-        self.tell()
-        self.look_soon()
-
-    def _key(self, location: Location) -> str:
-        """Lists are kept, one of each; other screens are made when asked for."""
-        return location.view if location.view in LISTINGS or location.view in {"overview", "kinds"} else repr(location)
-
-    def _leave_pane(self, old: Pane) -> None:
-        key = self._key(old.location)
-        if self._missed_changes:
-            old.mark_withheld()
-        if key == old.location.view:
-            old.display = False
-            return
-        self.panes.pop(key, None)
-        old.remove()
-
-    def request_reads(self) -> None:
-        """Read what the screen needs, and what the screens need that are on the way back."""
-        trail = {self._key(location) for location in self.history.trail}
-        panes = [pane for key in trail if (pane := self.panes.get(key)) is not None]
-        sought = palette.name_requests(self.session.namespace) if self._searching else ()
-        screen_reads = (read for pane in panes for read in pane.reads())
-        read_requests = dict.fromkeys((NAMESPACES, *screen_reads, *self.tried_requests(), *sought))
-        if read_requests != self.wanted_key:
-            self.wanted_key = read_requests
-            self.session.request_reads(read_requests)
 
     def on_resize(self, event: events.Resize) -> None:
         width, height = event.size
@@ -186,19 +94,6 @@ class Kres(FollowingApp):
         if small and shell.query("#room"):
             self._bar("room").put([("warn", f" {width}x{height} is too small: make room for {LEAST[0]}x{LEAST[1]}")])
         self.call_later(self.tell)  # the app has its new size only behind this
-
-    # Messages of the screens
-
-    def on_open_place(self, event: OpenPlace) -> None:
-        self.go(event.location, fresh=event.fresh)
-
-    def go(self, location: Location, *, fresh: bool = False) -> None:
-        """To a place, one step further on the way."""
-        if location.view == "object" and location.ref is not None and location.ref.kind == "ResourceQuota":
-            location = Location("quota", ref=location.ref)
-        self.history.go(location, fresh=fresh)
-        self.show_no_remark()
-        self.show()
 
     # Keys
 
@@ -231,6 +126,10 @@ class Kres(FollowingApp):
         self._searching = isinstance(self.screen, palette.Palette)
         self.request_reads()
 
+    def more_reads(self) -> Iterable[ReadRequest]:
+        sought = palette.name_requests(self.session.namespace) if self._searching else ()
+        return (*super().more_reads(), *sought)
+
     def action_act(self, action: str) -> None:
         """A key: what it means on this screen, or everywhere."""
         if action in STARTING and self.screen.has_class("typing"):
@@ -243,7 +142,7 @@ class Kres(FollowingApp):
         if action.startswith("ns-"):
             self._namespace(action.removeprefix("ns-"))
         elif action in _STEPS and self.session.setting.snapshot_view is not None:
-            self._through_time(getattr(self.session.setting.snapshot_view, _STEPS[action]))
+            self.go_in_time(getattr(self.session.setting.snapshot_view, _STEPS[action]))
         elif action in _MOVES:
             if getattr(self.history, _MOVES[action])():
                 self.show()
@@ -293,13 +192,7 @@ class Kres(FollowingApp):
         if digit != "all" and int(digit) > len(spaces):
             self.show_remark(f"there is no namespace {digit}")
             return
-        namespace = "" if digit == "all" else spaces[int(digit) - 1]
-        self.session.visit(namespace)
-        location = self.history.current
-        if location.view in LISTINGS and LISTINGS[location.view].scoped:
-            self.history.change(Location(location.view, namespace))
-        self.show()
-        self.show_remark(f"namespace {namespace or 'all'}")
+        self.change_namespace("" if digit == "all" else spaces[int(digit) - 1])
 
     def do_command(self) -> None:
         self.ask_for("command", words=True)
@@ -308,7 +201,7 @@ class Kres(FollowingApp):
         if self.pane is not None and self.pane.filters:
             self.ask_for("filter", self.pane.filter_summary)
         else:
-            self.show_remark("there is nothing to filter on this screen")
+            self.refuse_prompt("there is nothing to filter on this screen")
 
     def do_save(self) -> None:
         if self.pane:
@@ -344,38 +237,10 @@ class Kres(FollowingApp):
 
     def do_reload(self) -> None:
         if self.session.setting.live:
-            self.session.feed.stop()
-            self.wanted_key = None
-            self.request_reads()
+            self.read_again()
             self.show_remark("reading again")
         else:
             self.show_remark("a snapshot does not change: there is nothing to read again")
-
-    def replace_session(self, session: Session, history: History) -> None:
-        """Other objects under the same app."""
-        self._places |= {key: place for key, pane in self.panes.items() if (place := pane.place) is not None}
-        for pane in self.panes.values():
-            pane.remove()
-        self.panes, self.pane, self.wanted_key, self.session, self.history = {}, None, None, session, history
-        self.paused = False
-        self.show_no_remark()
-        session.greets = False
-        self.follow_feed()
-        self.show()
-
-    def _through_time(self, step: Callable[[], Session]) -> None:
-        """The same screen at another moment; numbers that were tried belong to the moment that is left."""
-        change = self.session.what_if
-        try:
-            session = step()
-        except KresError as error:
-            self.show_remark(safe_text(error.message), "warn")
-            return
-        (change.real if change else self.session).feed.close()
-        session.visit(self.session.namespace)
-        self.replace_session(session, History(self._without_trying() or (HOME,)))
-        assert session.setting.snapshot_view is not None
-        self.show_remark(safe_text(session.setting.snapshot_view.words))
 
     def do_copy_command(self) -> None:
         if self.pane is not None:
@@ -400,74 +265,6 @@ class Kres(FollowingApp):
             self.copy(text, "selection")
         else:
             self.exit()
-
-    # The prompt
-
-    def ask_for(self, purpose: Purpose, text: str = "", *, words: bool = False, about: str = "") -> None:
-        self._bar("sign").put(sign := sign_line(purpose, about))
-        self._bar("sign").styles.width = sum(size(part) for _, part in sign)
-        self._purpose = purpose
-        show_prompt(self.screen_stack[0], shown=True)
-        complete = (lambda so_far: list(commands.completions(so_far, self.session))) if words else None
-        self.screen.query_one(Prompt).open_for(purpose, text, complete)
-        self.tell()
-
-    def _close_prompt(self) -> None:
-        show_prompt(self.screen_stack[0], shown=False)
-        if self.pane is not None:
-            self.pane.focus_main()
-        self.tell()
-
-    def on_prompt_typed(self, event: Prompt.Typed) -> None:
-        if event.purpose == "filter" and self.pane is not None:
-            # What was wrong with half of it need not be wrong with the whole.
-            self.show_no_remark()
-            self.pane.filter(event.text)
-
-    def on_prompt_entered(self, event: Prompt.Entered) -> None:
-        self._close_prompt()
-        if event.purpose == "command":
-            self.action_run(event.text)
-        elif event.purpose == "suppose":
-            self.try_number(event.text)
-        elif event.purpose == "save" and event.text:
-            self._save(event.text)
-
-    def action_run(self, text: str) -> None:
-        """What was typed behind ``:``, or stands behind a key of the user's."""
-        result = commands.parse_command(self.session.setting.hotkeys.get(text, text), self.session)
-        if result.quit:
-            self.exit()
-        elif result.context:
-            self.switch(result.context)
-        elif result.location is not None:
-            self.go(result.location, fresh=True)
-        elif result.fault:
-            self.show_remark(safe_text(result.fault), "warn")
-
-    def switch(self, context: str) -> None:
-        """The same screen on another cluster; nothing of this one is kept."""
-        assert self.session.setting.switch is not None
-        try:
-            session = self.session.setting.switch(context)
-        except KresError as error:
-            self.show_remark(safe_text(error.message), "bad")
-            return
-        self.session.feed.close()
-        view = self.history.current.view
-        self.replace_session(
-            session, History((HOME, Location(view, session.namespace)) if view in LISTINGS else (HOME,))
-        )
-        self.show_remark(f"context {safe_text(context)}")
-
-    def on_prompt_left(self, event: Prompt.Left) -> None:
-        if event.purpose == "filter" and self.pane is not None:
-            self.pane.filter("")
-        self._close_prompt()
-
-    def _save(self, path: str) -> None:
-        fault = save.screen(self, self.pane.table_csv() if self.pane and not path.endswith(".svg") else None, path)
-        self.show_remark(fault or f"saved {path}", "bad" if fault else "good")
 
 
 _STEPS: Mapping[str, str] = {"back": "earlier", "forward": "later"}

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textual import events, on
+from textual.app import App
 from textual.reactive import reactive
 from textual.timer import Timer
 
 from kubectl_kres.render.text.line import Line, Tone
-from kubectl_kres.tui.location import Location
+from kubectl_kres.tui.location import History, Location
+from kubectl_kres.tui.open_panes import OpenPanes
 from kubectl_kres.tui.screens.pane import Copy, FrameChanged, Pane, StatusRemark
+from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.strips import Bar, count_cells, safe_text
-from kubectl_kres.tui.what_if_keys import WhatIfKeys
 from kubectl_kres.tui.widgets.header_footer import crumb_line, fresh_line, key_line, typing_line, where_line
-from kubectl_kres.tui.widgets.prompt import Purpose
+from kubectl_kres.tui.widgets.prompt import Prompt
 
 #: Cells that the header keeps for where it is, whatever is tried and how fresh the rest is.
 _WHERE = 60
@@ -22,21 +24,22 @@ _WHERE = 60
 _REMARK = 4.0
 
 
-class LinesAround(WhatIfKeys):
+class LinesAround(App[None]):
     """The part of the app that draws these lines; ``app.Kres`` is the rest."""
 
+    session: Session
+    history: History
+    panes: OpenPanes
     #: Whether the screen is held still.
     paused: reactive[bool] = reactive(False, init=False)
     #: What stands in the status line instead of the screen's own words, for a while.
     remark: reactive[Line] = reactive[Line]((), init=False)
     _remark_ends: Timer | None = None
-    panes: dict[str, Pane]
-    #: What is typed in the prompt.
-    _purpose: Purpose
 
-    def _key(self, location: Location) -> str:
-        """Return the name of a place's screen in ``panes``."""
-        raise NotImplementedError
+    @property
+    def pane(self) -> Pane | None:
+        """Return the screen that is shown; None: there is none so far."""
+        return self.panes.shown
 
     @property
     def typing(self) -> bool:
@@ -61,7 +64,8 @@ class LinesAround(WhatIfKeys):
         self._draw_status(self.pane)
         self._bar("command").put([("quiet", " $ "), ("", self.pane.command())], [("quiet", "ctrl-y copies ")])
         hints: Sequence[str] = self.pane.hints()
-        self._bar("keys").put(typing_line(self._purpose) if self.typing else key_line(hints, self.size.width))
+        purpose = self.screen_stack[0].query_one(Prompt).purpose
+        self._bar("keys").put(typing_line(purpose) if self.typing else key_line(hints, self.size.width))
 
     def _draw_where(self) -> None:
         """Draw which cluster and namespace it is, what is tried, and how fresh it is."""
@@ -91,7 +95,7 @@ class LinesAround(WhatIfKeys):
         self._bar("status").put(line if texts else [("quiet", rule)])
 
     def _crumb(self, location: Location) -> str:
-        pane = self.panes.get(self._key(location))
+        pane = self.panes.at(location)
         if pane is not None and pane.location == location:
             return pane.breadcrumb()
         return location.title

@@ -32,7 +32,7 @@ class FollowingApp(LinesAround):
     """The part of the app that follows the feed; ``app.Kres`` is the rest."""
 
     #: Whether something arrived while the screen is held still.
-    _missed_changes: bool
+    _missed_changes = False
     #: Whether a thread has sent word that nobody has looked after.
     _has_news = False
     #: The next look, and when the last one was.
@@ -85,12 +85,15 @@ class FollowingApp(LinesAround):
 
     def _follow(self, changes: Changes, session: Session) -> None:
         """Add up for a while, and let the screens follow the changes of a session, if it is still the one shown."""
-        if session is not self.session or self.pane is None or not self.pane.is_mounted or not self.screen_stack:
+        if session is not self.session:
             return
         if changes:
             for pane in self.panes.values():
                 if pane is not self.pane:
                     pane.apply_hidden_changes(changes)
+        # A screen that was opened meanwhile begins with what is there by then.
+        if self.pane is None or not self.pane.is_mounted or not self.screen_stack:
+            return
         adder = session.adder
         summing = _TYPING if self.screen_stack[0].has_class("typing") else _SUMMING
         fresh = adder.step(session.server, summing) if self.pane.sums and adder.busy else set[str]()
@@ -100,11 +103,12 @@ class FollowingApp(LinesAround):
             if fresh:
                 self.pane.refresh_sums()
             self.pane.apply_changes(changes)
-            self.request_reads()  # what was computed meanwhile may make more necessary
-            if self.typed_numbers:
-                self.try_numbers()
+            self.after_changes()
             self.tell()
         self._go_on()
+
+    def after_changes(self) -> None:
+        """Called once the screen has followed changes."""
 
     @on(FrameChanged)  # what was done on the screen may have left something to compute
     def _go_on(self) -> None:

@@ -49,6 +49,10 @@ class History:
     def current(self) -> Location:
         return self.trail[-1]
 
+    def trail_without(self, view: str) -> Trail:
+        """Return the way here but for screens of a sort, the start at the least."""
+        return tuple(location for location in self.trail if location.view != view) or (HOME,)
+
     def go(self, location: Location, *, fresh: bool = False) -> None:
         """One step further; ``fresh``: from the start."""
         if location == self.current:

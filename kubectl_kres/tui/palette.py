@@ -43,7 +43,7 @@ class Offer(NamedTuple):
 
 def name_requests(namespace: str) -> tuple[ReadRequest, ...]:
     """Return what is read to find objects by name: those of every list, in a namespace (empty: in every one)."""
-    kinds = dict.fromkeys(listing.kinds[0] for listing in LISTINGS.values())
+    kinds = dict.fromkeys(listing.source.kinds[0] for listing in LISTINGS.values())
     return tuple(
         ReadRequest(kind, namespace if BY_KIND[kind].namespaced else "", required=False)
         for kind in (*kinds, *POD_MAKERS)
@@ -230,18 +230,15 @@ class Palette(CommandPalette):
     def __init__(self) -> None:
         super().__init__(id="--command-palette", placeholder=ASKS)
         self._is_entered = False
+        #: Whether what was entered is still on its way to what it leads to.
+        self.is_choosing = False
         #: Whether the list shows hits of what is typed, perhaps not all of them yet.
         self._lists_typed = False
-
-    @property
-    def is_choosing(self) -> bool:
-        """Return whether what was typed or entered is still on its way to what it leads to."""
-        return self._is_entered or any(child.message_queue_size for child in self.walk_children())
 
     @on(Input.Submitted)
     def _enter(self, event: Input.Submitted) -> None:
         event.prevent_default().stop()
-        self._is_entered = True
+        self._is_entered = self.is_choosing = True
         # Who went down to one of the hits means that one, whatever is found behind it.
         if self._lists_typed and self.query_one(CommandList).highlighted:
             self._choose()
@@ -259,6 +256,11 @@ class Palette(CommandPalette):
         if self._is_entered:
             self._is_entered = False
             self._select_or_command()
+            # Behind what the list says of it, and what that leads to here.
+            self.query_one(CommandList).call_later(self.call_later, self._end_choice)
+
+    def _end_choice(self) -> None:
+        self.is_choosing = False
 
     def _gather_commands(self, search_value: str) -> Worker[None]:
         self._lists_typed = False

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec.structs import replace
-from textual.app import App
+from textual import on
 
 from kubectl_kres.errors import KresError
 from kubectl_kres.render.overview import short_ref
-from kubectl_kres.render.text.line import Tone
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui import whatif
-from kubectl_kres.tui.location import HOME, History, Location, Trail
-from kubectl_kres.tui.screens.pane import Pane
+from kubectl_kres.tui.location import History, Location, Trail
+from kubectl_kres.tui.prompted import PromptedApp
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.strips import safe_text
-from kubectl_kres.tui.widgets.prompt import Purpose
+from kubectl_kres.tui.widgets.prompt import Prompt
 
 #: What stands in the prompt where marked objects have fixes of their own; what is typed instead is for all.
 _EACH = "each its own"
@@ -27,44 +28,18 @@ def _text_for(proposal: whatif.Proposal, text: str) -> str:
     return text if "=" in text else f"{proposal.text.partition('=')[0]}={text}"
 
 
-class WhatIfKeys(App[None]):
+class WhatIfKeys(PromptedApp):
     """The part of the app that tries numbers; ``app.Kres`` is the rest."""
 
-    session: Session
-    history: History
-    pane: Pane | None
-    #: The numbers whose consequences wait for what has to be read.
-    typed_numbers: tuple[whatif.TypedNumber, ...]
-    #: What tells whether nodes take the pods that they make, as far as it is known by now.
-    node_reads: dict[ReadRequest, None]
-    #: What was last asked of the feed; None: ask again.
-    wanted_key: object
     #: What a number is typed for, with what stood in the prompt for each.
-    _proposals: tuple[whatif.Proposal, ...]
+    _proposals: tuple[whatif.Proposal, ...] = ()
+    #: The numbers whose consequences wait for what has to be read.
+    typed_numbers: tuple[whatif.TypedNumber, ...] = ()
 
-    def show_remark(self, text: str, tone: Tone = "") -> None:
-        """Show a remark for a while."""
-        raise NotImplementedError
-
-    def copy(self, text: str, what: str) -> None:
-        """Copy a text to the clipboard."""
-        raise NotImplementedError
-
-    def request_reads(self) -> None:
-        """Read what the screens need."""
-        raise NotImplementedError
-
-    def ask_for(self, purpose: Purpose, text: str = "", *, words: bool = False, about: str = "") -> None:
-        """Show the prompt."""
-        raise NotImplementedError
-
-    def look_soon(self) -> None:
-        """Look soon at what was read."""
-        raise NotImplementedError
-
-    def replace_session(self, session: Session, history: History) -> None:
-        """Show other objects under the same app."""
-        raise NotImplementedError
+    def __init__(self, session: Session, trail: Trail, *, ansi: bool) -> None:
+        super().__init__(session, trail, ansi=ansi)
+        #: What tells whether nodes take the pods that they make, as far as it is known by now.
+        self.node_reads: dict[ReadRequest, None] = {}
 
     def do_suppose(self) -> None:
         pane, store = self.pane, self.session.store
@@ -76,13 +51,13 @@ class WhatIfKeys(App[None]):
         ]
         spaces = {each.ref.namespace for each in proposals}
         if not proposals and any(whatif.is_maker_unread(store, ref) for ref, _, _ in values.values()):
-            self.show_remark("what made the pod was not read: shift-j opens it, s tries its numbers there")
+            self.refuse_prompt("what made the pod was not read: shift-j opens it, s tries its numbers there")
         elif not proposals:
-            self.show_remark(
+            self.refuse_prompt(
                 "no number to try here: s is for what is scaled, quotas, pools, claims, requests and limits"
             )
         elif len(spaces) > 1:
-            self.show_remark(
+            self.refuse_prompt(
                 f"what is marked is in {len(spaces)} namespaces: numbers are tried together in one", "warn"
             )
         else:
@@ -91,10 +66,13 @@ class WhatIfKeys(App[None]):
             each_its_own = len({each.text for each in proposals}) > 1 and any(each.is_fix for each in proposals)
             self.ask_for("suppose", _EACH if each_its_own else proposals[0].text, about=about)
 
-    def try_number(self, text: str) -> None:
+    @on(Prompt.Entered)
+    def _try_what_was_typed(self, event: Prompt.Entered) -> None:
+        if event.purpose == "suppose" and self._proposals and event.text:
+            self._try_number(event.text)
+
+    def _try_number(self, text: str) -> None:
         """Wait for what has to be read: what becomes of the number is said then."""
-        if not self._proposals or not text:
-            return
         change = self.session.what_if
         store = (change.real if change else self.session).store
         try:
@@ -117,7 +95,15 @@ class WhatIfKeys(App[None]):
         self.look_soon()
         self.show_remark("looking what becomes of it")
 
-    def tried_requests(self) -> tuple[ReadRequest, ...]:
+    def more_reads(self) -> Iterable[ReadRequest]:
+        return (*super().more_reads(), *self._tried_requests())
+
+    def after_changes(self) -> None:
+        super().after_changes()
+        if self.typed_numbers:
+            self.try_numbers()
+
+    def _tried_requests(self) -> tuple[ReadRequest, ...]:
         """Return what is read to say what becomes of the numbers."""
         if not self.typed_numbers:
             return ()
@@ -127,7 +113,7 @@ class WhatIfKeys(App[None]):
         """Once all is there: the screens on the state that the numbers lead to."""
         change = self.session.what_if
         real = change.real if change else self.session
-        if any(real.unread_requests(self.tried_requests())):
+        if any(real.unread_requests(self._tried_requests())):
             return
         typed_numbers, self.typed_numbers = self.typed_numbers, ()
         try:
@@ -148,19 +134,15 @@ class WhatIfKeys(App[None]):
             return
         self.replace_session(
             whatif.build_session(real, typed_numbers, change_report, after),
-            History((*self._without_trying(), Location("whatif"))),
+            History((*self.history.trail_without("whatif"), Location("whatif"))),
         )
-
-    def _without_trying(self) -> Trail:
-        """Return the way here but for what became of a number."""
-        return tuple(location for location in self.history.trail if location.view != "whatif")
 
     def do_unsuppose(self) -> None:
         change = self.session.what_if
         if change is None:
             self.show_remark("nothing is tried: s on a value does")
             return
-        self.replace_session(change.real, History(self._without_trying() or (HOME,)))
+        self.replace_session(change.real, History(self.history.trail_without("whatif")))
         owners = dict.fromkeys(typed_number.owner for typed_number in change.typed_numbers if typed_number.owner)
         what = f"field and value ({'; '.join(owners)})" if owners else "what would make it so"
         self.copy("; ".join(typed_number.lasting for typed_number in change.typed_numbers), what)

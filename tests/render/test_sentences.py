@@ -9,7 +9,8 @@ import pytest
 from kubectl_kres.cli.commands.schema import ANSWERS, schema
 from kubectl_kres.record import Sentence
 from kubectl_kres.render.text import data, sentences
-from kubectl_kres.reports.common.explanation import Note, SuspectFigure
+from kubectl_kres.render.verdict.note import brief_refusers
+from kubectl_kres.reports.common.explanation import LimitedResources, Note, Refuser, SuspectFigure
 from kubectl_kres.reports.common.replicas import IdleReason
 
 SUSPECT = SuspectFigure(("requests.cpu",), "container app", "100", 100, "CPU", "100m")
@@ -50,3 +51,36 @@ def test_each_kind_has_words():
 def test_a_document_has_the_words(note: Note, text: str):
     assert data.to_plain({"note": note}) == {"note": text}
     assert data.to_json_bytes([note]) == f'["{text}"]'.encode()
+
+
+@pytest.mark.parametrize(
+    ("refuser", "forms"),
+    [
+        (Refuser("limitrange/max"), ("a LimitRange", "a LimitRange", "a LimitRange")),
+        (Refuser("quota/exceeded", "team"), ("quota team", "quota team", "a quota")),
+        (
+            Refuser("quota/status-unknown", "team"),
+            ("quota team, which is not counted yet", "quota team", "a quota"),
+        ),
+        (
+            Refuser("quota/limited-resource", cause=LimitedResources(resources=("cpu",))),
+            (
+                "the API server, which takes such pods only under a quota that names cpu",
+                "the API server",
+                "the API server",
+            ),
+        ),
+        (Refuser("webhook/denied", "a.b"), ("webhook a.b", "webhook a.b", "a webhook")),
+        (
+            Refuser("pod-security/violated", "baseline:latest"),
+            ('Pod Security "baseline:latest"', 'Pod Security "baseline:latest"', "Pod Security"),
+        ),
+        (Refuser("seen/refused"), ("the API server", "the API server", "the API server")),
+        (
+            Refuser("seen/claim-refused"),
+            (*["the refusal of its PersistentVolumeClaim"] * 2, "the refusal of its claim"),
+        ),
+    ],
+)
+def test_who_refuses_is_said_whole_in_few_words_too(refuser: Refuser, forms: tuple[str, ...]):
+    assert brief_refusers(refuser) == forms

@@ -45,6 +45,13 @@ BURSTS = {
         ["ctrl+p", *typed("quotx"), "backspace", *typed("as"), "enter"],
         "overview > quotas",
     ),
+    "a number where none is to try": ("pods", ["s", *typed("5Gi"), "enter", "j"], "overview > pods ─", ">! platform"),
+    "a name and a number there": ("pods", ["s", *typed("pods=5d"), "enter"], "overview > pods ─", ">x shop"),
+    "a filter where there is none": (
+        "",
+        [":", *typed("limits bounds checkout"), "enter", "/", *typed("wud"), "enter"],
+        "overview > limits/bounds ─",
+    ),
     "help and back": ("", ["?", "escape", ":", *typed("ns"), "enter", "j"], "namespaces", "TIGHTEST"),
 }
 

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from tui.driving import ML, app_on, settled, shop, text, until
+from tui.driving import ML, app_on, demo, drive, settled, shop, text, until
 from tui.still import Still, session_on
 
 from kubectl_kres.cluster.watch.feed_state import FeedState
@@ -16,8 +16,9 @@ from kubectl_kres.model.workload_kinds import POD_MAKERS
 from kubectl_kres.store.store import Origin, ReadRequest, Store
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.lists.list_registry import LISTINGS
+from kubectl_kres.tui.lists.refusals import Refusals
 from kubectl_kres.tui.location import HOME, Location
-from kubectl_kres.tui.screens.overview import OverviewPane
+from kubectl_kres.tui.screens.overview.pane import OverviewPane
 
 #: What a role may leave out; of each subset of two, and of all, the counts must be right.
 KINDS = ("ResourceQuota", "Deployment", "TaskRun", "Pod", "ResourcePoolClaim", "LimitRange")
@@ -91,8 +92,22 @@ def test_of_what_was_not_heard_there_is_no_number():
     assert "none" not in shown, shown
 
 
+def test_refused_workloads_are_counted_before_what_mends_them_is_known(monkeypatch):
+    def looked(app: Kres) -> tuple[str, bool]:
+        scopes = {row.what: row.scope for _, row in app.pane._counted_areas}
+        rows = [row for _, row in app.pane.worst.view.pairs() if row.problem and row.problem.area == "refused"]
+        return scopes["refused"], any(row.problem.fixes for row in rows)
+
+    found: list[tuple[str, bool]] = []
+    drive(demo(), then=lambda app: found.append(looked(app)))
+    monkeypatch.setattr(Refusals, "mended", lambda _: iter(()))
+    drive(demo(), then=lambda app: found.append(looked(app)))
+    (count, mended), unmended = found
+    assert mended and unmended == (count, False)
+
+
 def test_a_list_counts_every_kind_that_its_area_counts():
-    assert {"TaskRun"} <= set(LISTINGS["refused"].kinds)
+    assert {"TaskRun"} <= set(LISTINGS["refused"].source.kinds)
     assert Location("refused") != HOME
 
 

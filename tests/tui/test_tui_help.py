@@ -48,7 +48,7 @@ def test_it_says_what_the_keys_and_words_of_the_screen_mean_and_which_page_helps
     assert "exhausted the pool has too little left" in shown
 
 
-@pytest.mark.parametrize("runbook", sorted({listing.runbook for listing in LISTINGS.values()} - {""}))
+@pytest.mark.parametrize("runbook", sorted({listing.wording.runbook for listing in LISTINGS.values()} - {""}))
 def test_the_pages_exist(runbook: str):
     assert (ROOT / "docs" / "runbooks" / f"{runbook}.md").is_file()
 

@@ -10,6 +10,7 @@ from reports.stored import made, store_of
 from tui.driving import drive, press, settled, text, typed
 from tui.still import Still, session_on
 
+from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.location import HOME, Location
 
@@ -46,8 +47,9 @@ def test_a_list_that_is_come_back_to_is_not_made_again_and_has_followed():
 
     async def act(pilot):
         pane = app.panes["pods"]
-        rows = pane.listing.rows
-        pane.listing = replace(pane.listing, rows=lambda *of: (asked.append(of), rows(*of))[1])
+        making = pane.rows.making
+        rows = making.source.rows
+        making.source = replace(making.source, rows=lambda *of: (asked.append(of), rows(*of))[1])
         kept = pane.table.view.rows["ns", "a"]
         await press(pilot, ["escape"])
         feed.coming += [("put", "Pod", pod) for pod in store_of(made("Pod", "c", spec=SPEC)).all("Pod")]
@@ -60,6 +62,24 @@ def test_a_list_that_is_come_back_to_is_not_made_again_and_has_followed():
 
     drive(app, act=act)
     assert asked == []
+
+
+def test_a_list_follows_what_came_while_another_screen_was_opened():
+    feed = Still()
+    session = session_on(store_of(made("Pod", "a", spec=SPEC), made("ResourceQuota", "q", spec={})), feed)
+    app = Kres(session, (HOME, Location("pods")))
+
+    async def act(pilot):
+        feed.coming += [("put", "Pod", pod) for pod in store_of(made("Pod", "c", spec=SPEC)).all("Pod")]
+        changes = session.drain()
+        app.go(Location("quota", ref=ObjectRef("ResourceQuota", "q", "ns")))
+        assert changes and not app.pane.is_mounted
+        app._follow(changes, session)
+        await settled(pilot)
+        await press(pilot, ["escape"])
+        assert " c  " in text(app)
+
+    drive(app, act=act)
 
 
 def test_a_list_that_is_come_back_to_is_in_order():

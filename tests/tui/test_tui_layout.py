@@ -13,7 +13,7 @@ from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.commands import parse_command
 from kubectl_kres.tui.location import HOME, Location
 from kubectl_kres.tui.palette import KeyProvider, Objects, Screens, Themes
-from kubectl_kres.tui.screens.browse import Browse
+from kubectl_kres.tui.screens.browse.pane import Browse
 
 pytestmark = pytest.mark.one_in(2)
 

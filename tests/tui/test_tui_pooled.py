@@ -22,10 +22,10 @@ from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.store.store import READ, Coverage, ReadRequest
 from kubectl_kres.tekton.reports.explain_pipeline import explain_pipeline
-from kubectl_kres.tui import overview as overview_cache
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.commands import start
 from kubectl_kres.tui.location import HOME, Location
+from kubectl_kres.tui.overview import areas as overview_cache
 
 pytestmark = pytest.mark.one_in(2)
 

@@ -49,9 +49,14 @@ def slow(monkeypatch: pytest.MonkeyPatch, random: Random) -> None:
         return Changes()
 
     monkeypatch.setattr(ReadOnce, "drain", late)
-    for name in ("screens.browse._FIRST", "screens.browse._SLICE", "screens.overview._SLICE", "following._SUMMING"):
+    for name in (
+        "screens.browse.rows._FIRST",
+        "screens.browse.rows._SLICE",
+        "screens.overview.pane._SLICE",
+        "following._SUMMING",
+    ):
         monkeypatch.setattr(f"kubectl_kres.tui.{name}", random.choice([0.0001, 0.0005, 0.02]))
-    for name in ("screens.overview._REST", "overview._REST"):
+    for name in ("screens.overview.pane._REST", "overview.refused._REST", "overview.running._REST"):
         monkeypatch.setattr(f"kubectl_kres.tui.{name}", random.choice([0, 10]))
 
 

@@ -16,6 +16,7 @@ from kubectl_kres.snapshot.read import demo_path
 from kubectl_kres.store.store import Coverage, ReadRequest
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.lists.list_registry import LISTINGS
+from kubectl_kres.tui.lists.list_spec import FirstOrder
 from kubectl_kres.tui.location import HOME, Location
 from kubectl_kres.tui.table.strips import wrap_line
 
@@ -158,9 +159,9 @@ def test_lists_have_the_worst_first_and_shift_s_turns_to_the_names_with_the_curs
 
 
 def test_a_long_list_stands_by_name_and_goes_on_following_changes(monkeypatch: pytest.MonkeyPatch):
-    """Of more rows than ``worst_most`` each change would have to find its place by what is worst; who asks gets it."""
-    monkeypatch.setitem(LISTINGS, "pods", replace(LISTINGS["pods"], worst_most=20))
-    monkeypatch.setattr("kubectl_kres.tui.screens.browse._MANY", 20)
+    """Of more rows than ``most`` each change would have to find its place by what is worst; who asks gets it."""
+    monkeypatch.setitem(LISTINGS, "pods", replace(LISTINGS["pods"], order=FirstOrder("state", most=20)))
+    monkeypatch.setattr("kubectl_kres.tui.screens.browse.rows._MANY", 20)
     failed = {"phase": "Failed", "reason": "Evicted"}
     pods = [made("Pod", f"web-{at:02}", status=failed if at == 19 else {"phase": "Running"}) for at in range(20)]
     store, feed = store_of(*pods, unread=("LimitRange",)), Still()

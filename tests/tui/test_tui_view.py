@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from kubectl_kres.cli.args.arguments import labels_match
 from kubectl_kres.tui.table import view as viewing
+from kubectl_kres.tui.table.row_filter import Faces
 from kubectl_kres.tui.table.row_texts import EVERYTHING, matcher
-from kubectl_kres.tui.table.view import Faces, View
+from kubectl_kres.tui.table.view import View
 
 FACES = Faces(lambda row: row[0], lambda row: {"app": row[0]}, lambda row: row[1] is not None and row[1] < 0)
 

@@ -23,12 +23,21 @@ from kubectl_kres.render.overview import SIGNS, brief_reasons
 from kubectl_kres.render.text.line import Line, Tone, age_text, tone_lines, wrap_text
 from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.store.store import ReadRequest
-from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.lists.list_spec import (
+    WORST_FIRST,
+    Costly,
+    Listing,
+    ListRows,
+    RowSearch,
+    RowSource,
+    RowSubject,
+    Wording,
+)
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.system import WaitingRow
 from kubectl_kres.tui.table.columns import Column
-from kubectl_kres.tui.table.view import RowKey
+from kubectl_kres.tui.table.row_order import RowKey
 
 _STATES = tuple(CLAIM_STATES)
 #: Columns that the claim alone tells.
@@ -223,28 +232,31 @@ def further_read_requests(session: Session, namespace: str) -> Iterable[ReadRequ
 
 
 LISTING = Listing(
-    runbook="claim-waits",
-    worst_first=True,
     names=("claims", "claim", "resourcepoolclaims", "resourcepoolclaim"),
     about="claims on Capsule's resource pools: which have what they ask for, why the others wait",
-    kinds=("ResourcePoolClaim", "ResourcePool"),
-    reads=list_read_requests,
-    more_reads=further_read_requests,
-    absent=NO_CAPSULE,
+    source=RowSource(
+        kinds=("ResourcePoolClaim", "ResourcePool"),
+        reads=list_read_requests,
+        rows=_rows,
+        row=_row,
+        more_reads=further_read_requests,
+        late=lambda session: rows_of(session).is_late(session),
+    ),
     columns=_columns,
-    rows=_rows,
-    row=_row,
     row_mark=row_sign,
     detail=_detail,
-    opens=lambda row: Location("object", ref=row.ref),
-    ref=lambda row: row.ref,
-    owner=lambda row: pool_place(_pool(row)),
-    prepare=lambda row, _: row.prepare(),
-    ready=lambda row, what: what in _CHEAP or row.ready,
-    fault=_fault,
-    late=lambda session: rows_of(session).is_late(session),
+    subject=RowSubject(
+        ref=lambda row: row.ref,
+        opens=lambda row: Location("object", ref=row.ref),
+        owner=lambda row: pool_place(_pool(row)),
+    ),
     command=lambda session, namespace: session.command("claims", namespace),
-    labels=lambda row: row.claim.metadata.labels or {},
+    wording=Wording(absent=NO_CAPSULE, runbook="claim-waits"),
+    order=WORST_FIRST,
+    search=RowSearch(labels=lambda row: row.claim.metadata.labels or {}),
+    costly=Costly(
+        prepare=lambda row, _: row.prepare(), ready=lambda row, what: what in _CHEAP or row.ready, fault=_fault
+    ),
     hints=("suppose", "users", "timeline", "owner", "sort-state", "faults"),
 )
 

@@ -18,7 +18,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.overview import SIGNS, shortest_name
 from kubectl_kres.render.text.line import Line, Tone, fine_bar
 from kubectl_kres.store.store import ReadRequest
-from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.lists.list_spec import WORST_FIRST, Listing, ListRows, RowSource, RowSubject, Wording
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column, amount
@@ -120,21 +120,21 @@ def place_of(row: PoolRow) -> Location:
 
 
 LISTING = Listing(
-    runbook="claim-waits",
     names=("pools", "pool", "resourcepools", "resourcepool", "quotapool"),
     about="Capsule's resource pools: what they share out, who holds it, who waits",
-    kinds=("ResourcePool", "ResourcePoolClaim", "ResourceQuota", "Namespace"),
-    reads=lambda _namespace: (ReadRequest("ResourcePool"),),
-    more_reads=_further_read_requests,
-    absent=NO_CAPSULE,
+    source=RowSource(
+        kinds=("ResourcePool", "ResourcePoolClaim", "ResourceQuota", "Namespace"),
+        reads=lambda _namespace: (ReadRequest("ResourcePool"),),
+        rows=_rows,
+        more_reads=_further_read_requests,
+    ),
     columns=_columns,
-    rows=_rows,
     row_mark=row_sign,
     detail=_detail,
-    opens=place_of,
-    ref=lambda row: row.report.subject,
+    subject=RowSubject(ref=lambda row: row.report.subject, opens=place_of),
     command=lambda session, _namespace: session.command("pools"),
+    wording=Wording(absent=NO_CAPSULE, runbook="claim-waits"),
+    order=WORST_FIRST,
     hints=("suppose", "users", "timeline", "sort-state", "explain", "faults"),
-    worst_first=True,
     scoped=False,
 )

@@ -52,8 +52,14 @@ def _reads(store: Store, question: system.Question) -> Iterable[ReadRequest] | N
 
 def _namespace_needs(store: Store, namespace: str) -> Iterator[ReadRequest]:
     """Yield what is read for all that waits in a namespace, empty: in any, where a queue stands on some object."""
-    items = (item for kind in (*POD_MAKERS, "PipelineRun") for item in store.all(kind, namespace or None))
-    if not any(model.QUEUE_LABEL in (item.metadata.labels or {}) for item in items):
+    kinds = (*POD_MAKERS, "PipelineRun")
+
+    def is_some_queued() -> bool:
+        items = (item for kind in kinds for item in store.all(kind, namespace or None))
+        return any(model.QUEUE_LABEL in (item.metadata.labels or {}) for item in items)
+
+    # Asked again after each change of a store, however large: most changes are of pods.
+    if not store.memo(("kueue some queued", namespace), kinds, None, is_some_queued):
         return
     first = ReadRequest(model.WORKLOAD, namespace, required=False)
     yield first

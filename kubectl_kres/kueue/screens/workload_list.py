@@ -19,7 +19,7 @@ from kubectl_kres.model.objects import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.reports.common.explanation import Subject
 from kubectl_kres.store.store import ReadRequest
-from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.lists.list_spec import WORST_FIRST, Listing, ListRows, RowSource, RowSubject, Wording
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.system import WaitingRow
@@ -85,22 +85,20 @@ def _empty(_session: Session, _namespace: str, width: int) -> Iterator[Line]:
 
 
 LISTING = Listing(
-    runbook="queue-waits",
     names=("queued", "kueue"),
     about="what stands in queues of Kueue: why each waits, and at which place",
-    kinds=(model.WORKLOAD, model.LOCAL_QUEUE, model.CLUSTER_QUEUE, model.FLAVOR, model.COHORT, "LimitRange"),
-    reads=lambda namespace: (ReadRequest(model.WORKLOAD, namespace),),
-    more_reads=more_needs,
-    absent=NO_KUEUE,
+    source=RowSource(
+        kinds=(model.WORKLOAD, model.LOCAL_QUEUE, model.CLUSTER_QUEUE, model.FLAVOR, model.COHORT, "LimitRange"),
+        reads=lambda namespace: (ReadRequest(model.WORKLOAD, namespace),),
+        rows=_rows,
+        more_reads=more_needs,
+    ),
     columns=_columns,
-    rows=_rows,
     row_mark=workload_mark,
     detail=_detail,
-    opens=lambda row: Location("object", ref=row.object),
-    ref=lambda row: row.object,
+    subject=RowSubject(ref=lambda row: row.object, opens=lambda row: Location("object", ref=row.object)),
     command=lambda session, namespace: session.command("explain workloads", namespace),
+    wording=Wording(several="workloads in queues", empty=_empty, absent=NO_KUEUE, runbook="queue-waits"),
+    order=WORST_FIRST,
     hints=("timeline", "sort-state", "explain", "faults"),
-    worst_first=True,
-    empty=_empty,
-    several="workloads in queues",
 )

@@ -11,7 +11,7 @@ from kubectl_kres.policies.reports.effects import PolicyEffect, effects_needs, p
 from kubectl_kres.policies.text import policy_lines
 from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.store.store import ReadRequest
-from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.lists.list_spec import Listing, ListRows, RowSource, RowSubject, Wording
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 
@@ -78,27 +78,26 @@ def _further_read_requests(session: Session, namespace: str) -> Iterable[ReadReq
 
 
 LISTING = Listing(
-    runbook="policy-refuses",
     names=("policies", "policy"),
     about="admission policies that decide about pods of a namespace, and what they make of those that exist",
-    kinds=(
-        "ValidatingAdmissionPolicy",
-        "ValidatingAdmissionPolicyBinding",
-        "MutatingAdmissionPolicy",
-        "MutatingAdmissionPolicyBinding",
-        "Namespace",
-        "Pod",
+    source=RowSource(
+        kinds=(
+            "ValidatingAdmissionPolicy",
+            "ValidatingAdmissionPolicyBinding",
+            "MutatingAdmissionPolicy",
+            "MutatingAdmissionPolicyBinding",
+            "Namespace",
+            "Pod",
+        ),
+        reads=_list_read_requests,
+        rows=_rows,
+        more_reads=_further_read_requests,
     ),
-    reads=_list_read_requests,
-    more_reads=_further_read_requests,
     columns=_columns,
-    rows=_rows,
     row_mark=_effect_sign,
     detail=_detail,
-    opens=lambda _: None,
-    ref=lambda row: row.ref,
+    subject=RowSubject(ref=lambda row: row.ref, opens=lambda _: None),
     command=lambda session, namespace: session.command("explain policies", namespace),
+    wording=Wording(none="no admission policy matches pods", empty=_empty, runbook="policy-refuses"),
     hints=("faults",),
-    none="no admission policy matches pods",
-    empty=_empty,
 )

@@ -124,6 +124,26 @@ def refuser_text(refuser: Refuser, *, open_ended: bool = False) -> str:
     return f"{who}, {aside}{'' if open_ended else ','}" if aside else who
 
 
+def brief_refusers(refuser: Refuser) -> tuple[str, ...]:
+    """Return who refuses, then the same in fewer and fewer words: without the aside, then without its name."""
+    who, _ = _refuser(refuser)
+    nameless = "the API server" if isinstance(refuser.cause, LimitedResources) else _NAMELESS.get(refuser.rule, "")
+    kind = nameless or _NAMELESS.get(refuser.rule.partition("/")[0], "the API server")
+    return refuser_text(refuser, open_ended=True), who, kind
+
+
+_NAMELESS = {
+    "quota": "a quota",
+    "limitrange": "a LimitRange",
+    "webhook": "a webhook",
+    "pod-security": "Pod Security",
+    "policy": "a policy",
+    "service-account": "its ServiceAccount",
+    "namespace": "its namespace",
+    "seen/claim-refused": "the refusal of its claim",
+}
+
+
 def _refuser(refuser: Refuser) -> tuple[str, str]:
     """Return who refuses, and what is said of it in an aside."""
     name, cause = refuser.name, refuser.cause

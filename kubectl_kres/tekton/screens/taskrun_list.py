@@ -33,11 +33,20 @@ from kubectl_kres.tekton.reports.run_facts import condition_of, pipeline_run_of,
 from kubectl_kres.tekton.rules.base.variables import PIPELINE_RUN
 from kubectl_kres.tekton.text import NO_TEKTON
 from kubectl_kres.tekton.text.taskrun import task_lines
-from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.lists.list_spec import (
+    WORST_FIRST,
+    Costly,
+    Listing,
+    ListRows,
+    RowSearch,
+    RowSource,
+    RowSubject,
+    Wording,
+)
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
-from kubectl_kres.tui.table.view import RowKey
+from kubectl_kres.tui.table.row_order import RowKey
 
 _KIND = BY_KIND["TaskRun"]
 #: How a run fares, where that is bad.
@@ -281,28 +290,32 @@ def owner(row: RunRow) -> Location | None:
 _ready: Callable[[RunRow, str], bool] = RunRow.ready
 
 TASKRUNS = Listing(
-    runbook="taskrun-waits",
     names=("taskruns", "taskrun", "tr", "trs"),
     about="TaskRuns of Tekton: what their pods ask for, computed and live, and how each fares",
-    kinds=("TaskRun", "Task", "LimitRange", "ResourceQuota", "ConfigMap", "Pod"),
-    reads=list_read_requests,
-    more_reads=further_read_requests,
-    absent=NO_TEKTON,
+    source=RowSource(
+        kinds=("TaskRun", "Task", "LimitRange", "ResourceQuota", "ConfigMap", "Pod"),
+        reads=list_read_requests,
+        rows=_rows,
+        row=_row,
+        more_reads=further_read_requests,
+    ),
     columns=_columns,
-    rows=_rows,
-    row=_row,
     row_mark=row_sign,
     detail=_detail,
-    opens=lambda row: Location("object", ref=row.ref),
-    ref=lambda row: row.ref,
-    owner=owner,
+    subject=RowSubject(
+        ref=lambda row: row.ref,
+        opens=lambda row: Location("object", ref=row.ref),
+        owner=owner,
+        tabs=("diff", "yaml", "computed"),
+    ),
     command=lambda session, namespace: session.command("explain taskruns", namespace),
-    prepare=lambda row, _what: row.explanation,
-    ready=_ready,
-    labels=lambda row: row.run.metadata.labels or {},
-    words=lambda row: f"{row.run.metadata.namespace} {row.run.metadata.name} {_condition(row)} {_task(row)}",
-    worst_first=True,
-    tabs=("diff", "yaml", "computed"),
+    wording=Wording(absent=NO_TEKTON, runbook="taskrun-waits"),
+    order=WORST_FIRST,
+    search=RowSearch(
+        labels=lambda row: row.run.metadata.labels or {},
+        words=lambda row: f"{row.run.metadata.namespace} {row.run.metadata.name} {_condition(row)} {_task(row)}",
+    ),
+    costly=Costly(prepare=lambda row, _what: row.explanation, ready=_ready),
     hints=("owner", "timeline", "yaml", "sort-state", "faults"),
 )
 
@@ -410,17 +423,21 @@ def _pipelinerun_detail(session: Session, row: PipelineRow, width: int) -> Itera
 PIPELINERUNS = Listing(
     names=("pipelineruns", "pipelinerun", "pr", "prs"),
     about="PipelineRuns of Tekton: how each fares, and which of its runs wait for a quota",
-    kinds=("PipelineRun", "TaskRun"),
-    reads=lambda namespace: (ReadRequest("PipelineRun", namespace), ReadRequest("TaskRun", namespace, required=False)),
-    absent=NO_TEKTON,
+    source=RowSource(
+        kinds=("PipelineRun", "TaskRun"),
+        reads=lambda namespace: (
+            ReadRequest("PipelineRun", namespace),
+            ReadRequest("TaskRun", namespace, required=False),
+        ),
+        rows=_pipelinerun_rows,
+    ),
     columns=_pipelinerun_columns,
-    rows=_pipelinerun_rows,
     row_mark=pipelinerun_sign,
     detail=_pipelinerun_detail,
-    opens=lambda row: Location("object", ref=row.ref),
-    ref=lambda row: row.ref,
+    subject=RowSubject(ref=lambda row: row.ref, opens=lambda row: Location("object", ref=row.ref)),
     command=lambda session, namespace: session.command("explain pipelineruns", namespace),
-    labels=lambda row: row.run.metadata.labels or {},
-    worst_first=True,
+    wording=Wording(absent=NO_TEKTON),
+    order=WORST_FIRST,
+    search=RowSearch(labels=lambda row: row.run.metadata.labels or {}),
     hints=("timeline", "sort-state", "explain", "faults"),
 )

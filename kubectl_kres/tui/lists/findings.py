@@ -18,7 +18,7 @@ from kubectl_kres.reports.pod.needs import list_read_requests
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.usage_tree import counting_needs
 from kubectl_kres.store.store import ReadRequest
-from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.lists.list_spec import Listing, ListRows, RowSource, RowSubject, Wording
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
@@ -89,16 +89,20 @@ def _further_read_requests(session: Session, namespace: str) -> Iterable[ReadReq
 LISTING = Listing(
     names=("check", "findings"),
     about="what is wrong or about to be, the worst first, as the command check finds it",
-    kinds=tuple(dict.fromkeys(check_need.kind for check_need in check_needs(""))),
-    reads=_list_read_requests,
-    more_reads=_further_read_requests,
+    source=RowSource(
+        kinds=tuple(dict.fromkeys(check_need.kind for check_need in check_needs(""))),
+        reads=_list_read_requests,
+        rows=_rows,
+        more_reads=_further_read_requests,
+    ),
     columns=_columns,
-    rows=_rows,
     row_mark=lambda row: _SIGNS[row.severity],
     detail=_detail,
-    opens=lambda row: Location("object", ref=row.object) if row.object.name != ALL_OBJECTS else None,
-    ref=lambda row: row.object,
+    subject=RowSubject(
+        ref=lambda row: row.object,
+        opens=lambda row: Location("object", ref=row.object) if row.object.name != ALL_OBJECTS else None,
+    ),
     command=lambda session, namespace: session.command("check", namespace),
+    wording=Wording(several="findings"),
     hints=("explain", "faults"),
-    several="findings",
 )

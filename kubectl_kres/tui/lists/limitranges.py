@@ -9,7 +9,7 @@ from kubectl_kres.render.text.line import Line, Tone, pad_text, size, tone_lines
 from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.namespace.explain_policy import EffectiveLimit, effective_limits
 from kubectl_kres.store.store import ReadRequest
-from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.lists.list_spec import WORST_FIRST, Listing, ListRows, RowSource, RowSubject, Wording
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column, amount
@@ -126,21 +126,17 @@ def _list_read_requests(namespace: str) -> tuple[ReadRequest, ...]:
 
 
 LISTING = Listing(
-    runbook="before-lowering-a-limitrange",
     names=("limitranges", "limitrange", "limits"),
     about="what all LimitRanges of a namespace come to: bounds and defaults by type and resource",
-    kinds=("LimitRange",),
-    reads=_list_read_requests,
+    source=RowSource(kinds=("LimitRange",), reads=_list_read_requests, rows=_rows),
     columns=_columns,
-    rows=_rows,
     row_mark=row_sign,
     detail=_detail,
-    opens=lambda row: Location("object", ref=_ref(row)),
-    ref=_ref,
+    subject=RowSubject(ref=_ref, opens=lambda row: Location("object", ref=_ref(row))),
     command=lambda session, namespace: session.command(
         f"explain ns/{namespace}" if namespace else "explain namespaces"
     ),
-    worst_first=True,
+    wording=Wording(part="bound", runbook="before-lowering-a-limitrange"),
+    order=WORST_FIRST,
     hints=("explain", "faults"),
-    part="bound",
 )

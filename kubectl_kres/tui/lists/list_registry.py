@@ -66,8 +66,8 @@ def find_row(session: Session, ref: ObjectRef) -> tuple[Listing, Any] | None:
     object is not there.
     """
     for listing in LISTINGS.values():
-        if listing.kinds[0] == ref.kind and listing.row is not None:
-            made = listing.row(session, ref)
+        if listing.source.kinds[0] == ref.kind and listing.source.row is not None:
+            made = listing.source.row(session, ref)
             return (listing, made[1]) if made is not None else None
     return None
 

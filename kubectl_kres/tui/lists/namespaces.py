@@ -16,7 +16,7 @@ from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
 from kubectl_kres.store.store import ReadRequest
 from kubectl_kres.tui.lists import quotas
-from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.lists.list_spec import WORST_FIRST, Listing, ListRows, RowSource, RowSubject
 from kubectl_kres.tui.lists.quotas import QuotaEntry, quota_row
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
@@ -203,22 +203,23 @@ def _ref(row: SpaceRow) -> ObjectRef:
 LISTING = Listing(
     names=("namespaces", "namespace", "ns"),
     about="pods by QoS class, what they request, the quota nearest to its limit",
-    kinds=(
-        "Namespace",
-        "ResourceQuota",
-        "LimitRange",
-        "Pod",
-        *(kind for system in systems() for kind in system.namespace_kinds),
+    source=RowSource(
+        kinds=(
+            "Namespace",
+            "ResourceQuota",
+            "LimitRange",
+            "Pod",
+            *(kind for system in systems() for kind in system.namespace_kinds),
+        ),
+        reads=_list_read_requests,
+        rows=_rows,
     ),
-    reads=_list_read_requests,
     columns=_columns,
-    rows=_rows,
     row_mark=row_sign,
     detail=_detail,
-    opens=lambda row: Location("pods", namespace=row.name),
-    ref=_ref,
+    subject=RowSubject(ref=_ref, opens=lambda row: Location("pods", namespace=row.name)),
     command=lambda session, _namespace: session.command("qos --summary", ""),
-    worst_first=True,
+    order=WORST_FIRST,
     hints=("users", "timeline", "sort-cpu", "sort-memory", "explain"),
     scoped=False,
     sums=True,

@@ -13,7 +13,7 @@ from kubectl_kres.render.overview import SIGNS
 from kubectl_kres.render.text.line import Line, Tone, fine_bar
 from kubectl_kres.reports.scheduling.node_room import RoomOnNode, node_holders, node_room_needs, node_rooms
 from kubectl_kres.scheduling.node_info import BoundPod
-from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.lists.list_spec import WORST_FIRST, Listing, ListRows, RowSource, RowSubject
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column, amount
@@ -118,16 +118,15 @@ def _detail(session: Session, row: NodeRow, width: int) -> Iterator[Line]:
 LISTING = Listing(
     names=("nodes", "node", "no"),
     about="what the pods on each node request, what is left, who holds it",
-    kinds=(scheduling.NODES, BOUND_PODS),
-    reads=lambda _: node_room_needs(),
+    source=RowSource(kinds=(scheduling.NODES, BOUND_PODS), reads=lambda _: node_room_needs(), rows=_rows),
     columns=_columns,
-    rows=_rows,
     row_mark=row_sign,
     detail=_detail,
-    opens=lambda row: Location("pods", filter=f"node={row.room.node.name}"),
-    ref=lambda row: row.room.node,
+    subject=RowSubject(
+        ref=lambda row: row.room.node, opens=lambda row: Location("pods", filter=f"node={row.room.node.name}")
+    ),
     command=lambda session, _: session.command("tui nodes"),
+    order=WORST_FIRST,
     hints=("sort-cpu", "sort-memory", "sort-state", "faults"),
     scoped=False,
-    worst_first=True,
 )

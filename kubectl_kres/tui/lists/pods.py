@@ -22,11 +22,20 @@ from kubectl_kres.reports.qos.qos_report import PodQos
 from kubectl_kres.reports.qos.qos_sums import PodAmounts
 from kubectl_kres.reports.quota.usage_tree import workload_of
 from kubectl_kres.store.store import ReadRequest
-from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.lists.list_spec import (
+    Costly,
+    FirstOrder,
+    Listing,
+    ListRows,
+    RowSearch,
+    RowSource,
+    RowSubject,
+    Wording,
+)
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
-from kubectl_kres.tui.table.view import RowKey
+from kubectl_kres.tui.table.row_order import RowKey
 
 _KIND = BY_KIND["Pod"]
 _TONES: Mapping[str, Tone] = {"BestEffort": "warn"}
@@ -305,31 +314,35 @@ def _searched_texts(row: PodRow) -> tuple[str, str, str]:
 
 
 LISTING = Listing(
-    runbook="who-changed-my-limits",
     names=("pods", "pod", "po"),
     about="QoS class, requests and limits of pods, and what admission says of them today",
-    kinds=("Pod", "LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass"),
-    reads=_list_read_requests,
+    source=RowSource(
+        kinds=("Pod", "LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass"),
+        reads=_list_read_requests,
+        rows=_rows,
+        row=_row,
+    ),
     columns=_columns,
-    rows=_rows,
-    row=_row,
     row_mark=row_sign,
     detail=_detail,
-    opens=row_location,
-    ref=lambda row: row.ref,
-    owner=lambda row: owner_of(row.pod),
+    subject=RowSubject(
+        ref=lambda row: row.ref,
+        opens=row_location,
+        owner=lambda row: owner_of(row.pod),
+        tabs=("diff", "yaml", "computed"),
+    ),
     command=lambda session, namespace: session.command("qos", namespace),
-    prepare=lambda row, what: row.prepare(what),
-    ready=lambda row, what: row.ready(what),
-    labels=_labels,
-    words=_searched_texts,
-    fields={
-        "limits": _missing_limit_text("cpu", "memory"),
-        "limits.cpu": _missing_limit_text("cpu"),
-        "limits.memory": _missing_limit_text("memory"),
-    },
-    worst_first=True,
-    worst_most=20_000,
-    tabs=("diff", "yaml", "computed"),
+    wording=Wording(runbook="who-changed-my-limits"),
+    order=FirstOrder("state", most=20_000),
+    search=RowSearch(
+        labels=_labels,
+        words=_searched_texts,
+        fields={
+            "limits": _missing_limit_text("cpu", "memory"),
+            "limits.cpu": _missing_limit_text("cpu"),
+            "limits.memory": _missing_limit_text("memory"),
+        },
+    ),
+    costly=Costly(prepare=lambda row, what: row.prepare(what), ready=lambda row, what: row.ready(what)),
     hints=("suppose", "users", "timeline", "no-limits", "yaml", "explain", "sort-qos", "faults"),
 )

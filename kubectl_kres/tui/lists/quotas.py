@@ -20,11 +20,11 @@ from kubectl_kres.reports.quota.fullness import quota_state, tightest_use
 from kubectl_kres.reports.quota.quota_report import QuotaReport, QuotaUse, quota_reports
 from kubectl_kres.reports.quota.usage_tree import counting_needs
 from kubectl_kres.store.store import ReadRequest
-from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.lists.list_spec import WORST_FIRST, Listing, ListRows, RowSource, RowSubject, Wording
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Sample, Session
 from kubectl_kres.tui.table.columns import Column, amount
-from kubectl_kres.tui.table.view import RowKey
+from kubectl_kres.tui.table.row_order import RowKey
 
 #: Beyond it a percentage says no more than that it is too much.
 _MOST_PERCENT = 10_000
@@ -200,19 +200,20 @@ def _detail(session: Session, row: QuotaEntry, width: int) -> Iterator[Line]:
 
 
 LISTING = Listing(
-    runbook="quota-refuses",
     names=("quotas", "quota", "resourcequotas", "resourcequota"),
     about="what quotas limit, what is used and what is left",
-    kinds=("ResourceQuota",),
-    reads=lambda namespace: (ReadRequest("ResourceQuota", namespace),),
+    source=RowSource(
+        kinds=("ResourceQuota",),
+        reads=lambda namespace: (ReadRequest("ResourceQuota", namespace),),
+        rows=_rows,
+        row=_row,
+    ),
     columns=_columns,
-    rows=_rows,
-    row=_row,
     row_mark=row_sign,
     detail=_detail,
-    opens=lambda row: Location("quota", ref=row.ref),
-    ref=lambda row: row.ref,
+    subject=RowSubject(ref=lambda row: row.ref, opens=lambda row: Location("quota", ref=row.ref)),
     command=lambda session, namespace: session.command("quota", namespace),
+    wording=Wording(runbook="quota-refuses"),
+    order=WORST_FIRST,
     hints=("suppose", "users", "timeline", "sort-state", "explain", "faults"),
-    worst_first=True,
 )

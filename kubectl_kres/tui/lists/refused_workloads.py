@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from kubectl_kres.model.workload_kinds import POD_MAKERS
 from kubectl_kres.render.overview import refusal_causes, short_ref
@@ -12,18 +13,19 @@ from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.verdict.headline import verdict_word
 from kubectl_kres.reports.common.system import kinds_of
-from kubectl_kres.reports.overview import list_refusals
 from kubectl_kres.reports.pod.verdict import list_refusers
 from kubectl_kres.reports.quota.denied import Denied, denied_needs, needs_of_systems
-from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.lists.list_spec import WORST_FIRST, Listing, ListRows, RowSource, RowSubject, Wording
 from kubectl_kres.tui.lists.quotas import quota_row, tightest_first
+from kubectl_kres.tui.lists.refusals import Refusals
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 
 
 def _rows(session: Session, namespace: str) -> ListRows:
-    for refusal in list_refusals(session.store, namespace, session.evaluation_options):
+    refusals = Refusals(session, namespace, LISTING.source.deciding_reads(namespace))
+    for refusal in chain(refusals.found(), refusals.mended()):
         if refusal is not None:
             ref = refusal.subject
             yield (ref.namespace, ref.kind, ref.name), refusal
@@ -93,21 +95,25 @@ def row_sign(row: Denied) -> tuple[str, Tone]:
 
 
 LISTING = Listing(
-    runbook="quota-refuses",
     names=("refused", "denied"),
     about="workloads whose pods are being refused now, and what would unblock them",
-    kinds=("LimitRange", "ResourceQuota", *POD_MAKERS, *kinds_of("waits"), "Event"),
-    reads=denied_needs,
-    more_reads=lambda session, namespace: needs_of_systems(session.store, namespace),
+    source=RowSource(
+        kinds=("LimitRange", "ResourceQuota", *POD_MAKERS, *kinds_of("waits"), "Event"),
+        reads=denied_needs,
+        rows=_rows,
+        more_reads=lambda session, namespace: needs_of_systems(session.store, namespace),
+    ),
     columns=_columns,
-    rows=_rows,
     row_mark=row_sign,
     detail=_detail,
-    opens=lambda row: Location("object", ref=row.subject),
-    ref=lambda row: row.subject,
+    subject=RowSubject(
+        ref=lambda row: row.subject,
+        opens=lambda row: Location("object", ref=row.subject),
+        tabs=("diff", "yaml", "computed"),
+        remedies=lambda row: row.fixes,
+    ),
     command=lambda session, namespace: session.command("quota --denied", namespace),
-    worst_first=True,
-    tabs=("diff", "yaml", "computed"),
-    remedies=lambda row: row.fixes,
+    wording=Wording(runbook="quota-refuses"),
+    order=WORST_FIRST,
     hints=("suppose", "mark", "timeline", "explain", "faults"),
 )

@@ -17,7 +17,7 @@ from kubectl_kres.render.timeline import EXPIRED, describe_entry, every_field
 from kubectl_kres.reports.common.system import is_shown
 from kubectl_kres.reports.timeline import PodNews, TimelineEntry, timeline, timeline_needs
 from kubectl_kres.store.store import ReadRequest, Store
-from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.lists.list_spec import Listing, ListRows, RowSource, RowSubject, Wording
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
@@ -139,16 +139,14 @@ def _list_read_requests(namespace: str) -> tuple[ReadRequest, ...]:
 LISTING = Listing(
     names=("timeline", "events", "event", "ev"),
     about="what decided about pods, and when: edits, new templates, refusals, kills, claims; the newest first",
-    kinds=tuple(dict.fromkeys(read.kind for read in _list_read_requests(""))),
-    reads=_list_read_requests,
+    source=RowSource(
+        kinds=tuple(dict.fromkeys(read.kind for read in _list_read_requests(""))), reads=_list_read_requests, rows=_rows
+    ),
     columns=_columns,
-    rows=_rows,
     row_mark=lambda row: SIGNS[row.entry.severity],
     detail=_detail,
-    opens=_object_location,
-    ref=lambda row: row.entry.object,
+    subject=RowSubject(ref=lambda row: row.entry.object, opens=_object_location, has_history=False),
     command=lambda session, namespace: session.command("timeline", namespace),
+    wording=Wording(several="entries"),
     hints=("explain", "faults"),
-    several="entries",
-    has_history=False,
 )

@@ -17,18 +17,18 @@ from kubectl_kres.render.text.line import Line, Tone, age_text, labelled_lines
 from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.nodes import waits_for_node
 from kubectl_kres.reports.common.system import kinds_of
-from kubectl_kres.reports.overview import list_refusals
 from kubectl_kres.reports.pod.scheduling_needs import list_node_needs
 from kubectl_kres.reports.quota.denied import Denied, denied_needs, needs_of_systems
 from kubectl_kres.reports.waiting import WaitingObject, waits_for_nodes, waits_for_quotas
 from kubectl_kres.store.store import ReadRequest
-from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.lists.list_spec import FirstOrder, Listing, ListRows, RowSource, RowSubject, Wording
 from kubectl_kres.tui.lists.quotas import holders_of
+from kubectl_kres.tui.lists.refusals import Refusals
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.system import WaitingRow, systems
 from kubectl_kres.tui.table.columns import Column
-from kubectl_kres.tui.table.view import RowKey
+from kubectl_kres.tui.table.row_order import RowKey
 
 #: Pods that are looked at before others have their turn.
 _PAGE = 500
@@ -48,19 +48,19 @@ def _more(session: Session, namespace: str) -> Iterator[ReadRequest]:
     yield from needs_of_systems(store, namespace)
     for system in systems():
         yield from system.more_waiting_needs(session, namespace)
-    if sum(1 for _ in islice(store.keys("Pod"), _FEW + 1)) <= _FEW:
+    # How many there are is known only at the end: what was asked for once is read, however much it is.
+    is_known = store.covered(ReadRequest("Pod", namespace)).is_known
+    if is_known and sum(1 for _ in islice(store.keys("Pod"), _FEW + 1)) <= _FEW:
         yield from list_node_needs(store, filter(waits_for_node, store.all("Pod", namespace or None)))
 
 
 def _rows(session: Session, namespace: str) -> ListRows:
-    for refusal in list_refusals(session.store, namespace, session.evaluation_options):
-        if refusal is None:
-            # A place to stop at: most workloads are no row, and each takes its time.
-            yield (), None
-            continue
-        fix = sentence_text(refusal.fixes[0].text) if refusal.fixes else ""
-        for waits in waits_for_quotas(refusal):
-            yield _keyed(session, WaitingRow(waits, partial(_quota_detail, session, refusal, waits), fix))
+    refusals = Refusals(session, namespace, LISTING.source.deciding_reads(namespace))
+    for refusal in refusals.found():
+        # A place to stop at: most workloads are no row, and each takes its time.
+        yield (), None
+        if refusal is not None:
+            yield from _quota_rows(session, refusal)
     waiting: list[Pod] = []
     for count, pod in enumerate(list(session.store.all("Pod", namespace or None))):
         if waits_for_node(pod):
@@ -71,6 +71,15 @@ def _rows(session: Session, namespace: str) -> ListRows:
         yield _keyed(session, WaitingRow(waits, partial(_node_detail, session, waits)))
     for system in systems():
         yield from (_keyed(session, row) for row in system.waiting(session, namespace))
+    for refusal in refusals.mended():
+        yield (), None
+        yield from _quota_rows(session, refusal)
+
+
+def _quota_rows(session: Session, refusal: Denied) -> ListRows:
+    fix = sentence_text(refusal.fixes[0].text) if refusal.fixes else ""
+    for waits in waits_for_quotas(refusal):
+        yield _keyed(session, WaitingRow(waits, partial(_quota_detail, session, refusal, waits), fix))
 
 
 def _keyed(session: Session, row: WaitingRow) -> tuple[RowKey, WaitingRow]:
@@ -151,30 +160,34 @@ def _columns(namespace: str) -> tuple[Column, ...]:
 
 
 LISTING = Listing(
-    runbook="quota-refuses",
     names=("waiting", "waits"),
     about="whoever waits for a quota, a pool, a queue or a node, in order, with who must go",
-    kinds=tuple(
-        dict.fromkeys(
-            (
-                *("LimitRange", "ResourceQuota", *POD_MAKERS, *kinds_of("waits"), "Event", "Pod"),
-                *(kind for system in systems() for kind in system.waiting_kinds),
+    source=RowSource(
+        kinds=tuple(
+            dict.fromkeys(
+                (
+                    *("LimitRange", "ResourceQuota", *POD_MAKERS, *kinds_of("waits"), "Event", "Pod"),
+                    *(kind for system in systems() for kind in system.waiting_kinds),
+                )
             )
-        )
+        ),
+        reads=_reads,
+        rows=_rows,
+        more_reads=_more,
     ),
-    reads=_reads,
-    more_reads=_more,
     columns=_columns,
-    rows=_rows,
     row_mark=row_sign,
     detail=lambda _, row, width: row.detail(width),
-    opens=lambda row: Location("object", ref=row.waits.subject),
-    ref=lambda row: row.waits.subject,
-    owner=_place_of_target,
+    subject=RowSubject(
+        ref=lambda row: row.waits.subject,
+        opens=lambda row: Location("object", ref=row.waits.subject),
+        owner=_place_of_target,
+        tabs=("diff", "yaml", "computed"),
+    ),
     command=lambda session, namespace: session.command("tui waiting", namespace),
-    first_by="for",
-    tabs=("diff", "yaml", "computed"),
+    wording=Wording(
+        several="waiting", none="nobody waits for a quota, a pool, a queue or a node", runbook="quota-refuses"
+    ),
+    order=FirstOrder("for"),
     hints=("owner", "timeline", "explain", "faults"),
-    several="waiting",
-    none="nobody waits for a quota, a pool, a queue or a node",
 )

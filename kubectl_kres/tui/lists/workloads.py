@@ -20,7 +20,7 @@ from kubectl_kres.reports.common.system import kinds_of
 from kubectl_kres.reports.explain.all_states import PodStates, all_states, scheduled_jobs
 from kubectl_kres.reports.quota.denied import Denied, denied_needs, needs_of_systems, refusal_or_none
 from kubectl_kres.store.store import ReadRequest
-from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.lists.list_spec import WORST_FIRST, Listing, ListRows, RowSource, RowSubject, Wording
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
@@ -155,23 +155,27 @@ def lists_kind(kind: str) -> bool:
 
 
 LISTING = Listing(
-    runbook="rollout-stuck",
     names=("workloads", "workload", "wl", "running"),
     about="all that makes pods, with what it waits for",
-    kinds=(*POD_MAKERS, "Pod", *kinds_of("runs"), "Event"),
-    reads=_reads,
-    more_reads=lambda session, namespace: needs_of_systems(session.store, namespace),
+    source=RowSource(
+        kinds=(*POD_MAKERS, "Pod", *kinds_of("runs"), "Event"),
+        reads=_reads,
+        rows=_rows,
+        more_reads=lambda session, namespace: needs_of_systems(session.store, namespace),
+    ),
     columns=_columns,
-    rows=_rows,
     row_mark=row_sign,
     detail=_detail,
-    opens=lambda row: Location("object", ref=row.ref),
-    ref=lambda row: row.ref,
+    subject=RowSubject(
+        ref=lambda row: row.ref,
+        opens=lambda row: Location("object", ref=row.ref),
+        tabs=("diff", "yaml", "computed"),
+        remedies=lambda row: row.denied.fixes if row.denied is not None else (),
+    ),
     command=lambda session, namespace: session.command(
         f"explain {','.join(BY_KIND[kind].names[0] for kind in POD_MAKERS)}", namespace
     ),
-    worst_first=True,
-    tabs=("diff", "yaml", "computed"),
-    remedies=lambda row: row.denied.fixes if row.denied is not None else (),
+    wording=Wording(runbook="rollout-stuck"),
+    order=WORST_FIRST,
     hints=("suppose", "mark", "timeline", "explain", "faults"),
 )

@@ -14,8 +14,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from kubectl_kres.tui.screens.pane import Pane
+from kubectl_kres.tui.table.row_order import RowKey
 from kubectl_kres.tui.table.row_table import Table
-from kubectl_kres.tui.table.view import RowKey
 from kubectl_kres.tui.widgets.lines import Lines
 from kubectl_kres.tui.widgets.tabs import Tabs
 

@@ -16,8 +16,9 @@ from kubectl_kres.tui.rbac_hints import gap_lines, rule_text
 from kubectl_kres.tui.screens.pane import Copy, FrameChanged, OpenPlace, TablePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.row_filter import Faces
+from kubectl_kres.tui.table.row_order import RowKey
 from kubectl_kres.tui.table.row_table import Table
-from kubectl_kres.tui.table.view import Faces, RowKey
 from kubectl_kres.tui.widgets.lines import Lines
 
 

@@ -19,9 +19,9 @@ from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.save import as_csv
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.row_order import RowKey
 from kubectl_kres.tui.table.row_table import Table
 from kubectl_kres.tui.table.row_texts import Matcher, Selector, matcher
-from kubectl_kres.tui.table.view import RowKey
 from kubectl_kres.tui.widgets.lines import Lines
 
 #: The filter that a key of its own sets.

@@ -28,8 +28,8 @@ from kubectl_kres.tui.screens.object import ObjectPane
 from kubectl_kres.tui.screens.pane import Copy, FrameChanged, OpenPlace, StatusRemark, TablePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.row_filter import Faces
 from kubectl_kres.tui.table.row_table import Table
-from kubectl_kres.tui.table.view import Faces
 from kubectl_kres.tui.whatif import mark_new_lines
 from kubectl_kres.tui.widgets.lines import Lines
 

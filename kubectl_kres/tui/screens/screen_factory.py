@@ -28,11 +28,11 @@ from kubectl_kres.simulate.change import Patch, key_of_step
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.lists.timeline import history_lines
 from kubectl_kres.tui.location import Location
-from kubectl_kres.tui.screens.browse import Browse
+from kubectl_kres.tui.screens.browse.pane import Browse
 from kubectl_kres.tui.screens.help import HelpPane
 from kubectl_kres.tui.screens.kinds import KindsPane
 from kubectl_kres.tui.screens.object import ReportPane
-from kubectl_kres.tui.screens.overview import OverviewPane
+from kubectl_kres.tui.screens.overview.pane import OverviewPane
 from kubectl_kres.tui.screens.pane import Pane
 from kubectl_kres.tui.screens.pod import PodPane
 from kubectl_kres.tui.screens.quota import QuotaPane, without_users

@@ -24,8 +24,8 @@ from kubectl_kres.tui.screens.quota import column_head, without_users
 from kubectl_kres.tui.screens.tree import TreePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.row_order import RowKey
 from kubectl_kres.tui.table.row_table import Table
-from kubectl_kres.tui.table.view import RowKey
 
 #: Of the time that a tree takes, how many times as long it stands before another one is made.
 _REST = 10

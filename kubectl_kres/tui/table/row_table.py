@@ -18,9 +18,11 @@ from textual.strip import Strip
 from kubectl_kres.render.text.line import Line
 from kubectl_kres.tui.keys import movement_bindings
 from kubectl_kres.tui.table.columns import GAP, Column, capped_widths, laid_out, natural_widths
+from kubectl_kres.tui.table.row_filter import Faces
+from kubectl_kres.tui.table.row_order import RowKey
 from kubectl_kres.tui.table.row_texts import Matcher
 from kubectl_kres.tui.table.strips import Drawn, fit_text, safe_text
-from kubectl_kres.tui.table.view import Faces, RowKey, View
+from kubectl_kres.tui.table.view import View
 
 #: Cursor and sign stand before the first column; behind the last one a blank and the scrollbar.
 _MARGIN, _END = 4, 2

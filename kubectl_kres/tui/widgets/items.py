@@ -15,7 +15,7 @@ from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.table.columns import Column
-from kubectl_kres.tui.table.view import RowKey
+from kubectl_kres.tui.table.row_order import RowKey
 
 #: Figures that a line can have.
 _FIGURES = 3

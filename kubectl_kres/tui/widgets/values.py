@@ -17,7 +17,7 @@ from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.render.text.values import answer, format_source, step_lines, text, title
 from kubectl_kres.reports.common.explanation import ContainerValues, Explanation, QuotaCost, ResourceValue, Total
 from kubectl_kres.tui.table.columns import Column
-from kubectl_kres.tui.table.view import RowKey
+from kubectl_kres.tui.table.row_order import RowKey
 
 
 class ValueRow(Struct, frozen=True):

@@ -14,7 +14,7 @@ from kubectl_kres.render.text.line import Line, Tone, tone_lines, wrap_text
 from kubectl_kres.render.text.sentences import sentence_text
 from kubectl_kres.reports.common.explanation import FailedRead, Subject
 from kubectl_kres.store.store import ReadRequest
-from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.lists.list_spec import WORST_FIRST, Listing, ListRows, RowSource, RowSubject, Wording
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
 from kubectl_kres.tui.screens.outline import OutlinePane
@@ -114,21 +114,20 @@ def place_of(row: VpaEffects) -> Location:
 LISTING = Listing(
     names=("vpas", "vpa", "verticalpodautoscalers", "verticalpodautoscaler"),
     about="vertical autoscalers: the next pod of each, and what comes of it if its updater evicts now",
-    kinds=(KIND, HOOKS, "Pod", "LimitRange", "ResourceQuota", *POD_MAKERS),
-    reads=_read_requests,
-    more_reads=_effect_requests,
-    absent=NO_VPA,
+    source=RowSource(
+        kinds=(KIND, HOOKS, "Pod", "LimitRange", "ResourceQuota", *POD_MAKERS),
+        reads=_read_requests,
+        rows=_rows,
+        more_reads=_effect_requests,
+    ),
     columns=_columns,
-    rows=_rows,
     row_mark=effects_mark,
     detail=_detail,
-    opens=place_of,
-    ref=lambda row: row.object,
+    subject=RowSubject(ref=lambda row: row.object, opens=place_of),
     command=lambda session, namespace: session.command("explain vpa", namespace),
+    wording=Wording(several="vertical autoscalers", empty=_empty, absent=NO_VPA),
+    order=WORST_FIRST,
     hints=("timeline", "sort-state", "explain", "faults"),
-    worst_first=True,
-    empty=_empty,
-    several="vertical autoscalers",
 )
 
 

@@ -16,24 +16,25 @@ def _ref(budget: Any) -> ObjectRef:
 
 class ToyScreens(TuiSystem):
     def listings(self) -> tuple[Any, ...]:
-        from kubectl_kres.tui.lists.list_spec import Listing
+        from kubectl_kres.tui.lists.list_spec import Listing, RowSource, RowSubject
         from kubectl_kres.tui.table.columns import Column
 
         return (
             Listing(
                 names=("budgets", "budget", "bud"),
                 about="which team pods have to name",
-                kinds=("Budget",),
-                reads=lambda namespace: (ReadRequest("Budget", namespace),),
-                columns=lambda _: (Column("team", "TEAM", lambda budget: budget.spec.team),),
-                rows=lambda session, namespace: (
-                    ((one.metadata.namespace, one.metadata.name), one)
-                    for one in session.store.all("Budget", namespace or None)
+                source=RowSource(
+                    kinds=("Budget",),
+                    reads=lambda namespace: (ReadRequest("Budget", namespace),),
+                    rows=lambda session, namespace: (
+                        ((one.metadata.namespace, one.metadata.name), one)
+                        for one in session.store.all("Budget", namespace or None)
+                    ),
                 ),
+                columns=lambda _: (Column("team", "TEAM", lambda budget: budget.spec.team),),
                 row_mark=lambda _: ("", ""),
                 detail=lambda *_: (),
-                opens=lambda budget: Location("object", ref=_ref(budget)),
-                ref=_ref,
+                subject=RowSubject(ref=_ref, opens=lambda budget: Location("object", ref=_ref(budget))),
                 command=lambda session, namespace: session.command("explain budgets", namespace),
             ),
         )
