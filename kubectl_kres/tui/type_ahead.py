@@ -29,6 +29,8 @@ _IN_ONE_GO = 0.15
 #: Keys that end what is typed in the prompt, and those that leave a screen whether it has rows or not.
 ENDING, _LEAVING = frozenset({"enter", "escape"}), frozenset({"escape", "ctrl+c"})
 
+#: Keys behind which escape leaves what they open, not the screen.
+_ASKING = frozenset(BY_ID[name].keys for name in ("command", "filter", "suppose", "palette", "help"))
 #: The key that opens the palette, which would not wait for those before it that are still on their way to a widget.
 _OVERTAKING = BY_ID["palette"].keys
 
@@ -181,15 +183,24 @@ class TypeAhead:
         if isinstance(screen, Palette):
             # Until its input has the keys, the palette would lose them.
             return focused is None or screen.is_choosing
-        leaving = any(isinstance(event, Key) and event.key in _LEAVING for event in self._waiting_events)
         # Whoever typed ahead has seen no row: the first one is known once all are read.
-        if self._waiting_events and self._awaits_rows(self._waiting_events[0], all_of_them=True) and not leaving:
+        if self._waiting_events and self._awaits_rows(self._waiting_events[0], all_of_them=True) and not self._leaves():
             return True
         # The screen that was left still has the keys while the new one comes.
         below = screen is app.screen_stack[0] and not app.typing and not screen.has_class("small")
         if not below or (focused is not None and pane in focused.ancestors_with_self):
             return False
         return any(pane in widget.ancestors_with_self for widget in screen.focus_chain)
+
+    def _leaves(self) -> bool:
+        """Return whether one of the waiting keys leaves the screen that is there, so that its rows matter no more."""
+        asks = False
+        for event in self._waiting_events:
+            names = {event.key, event.character} if isinstance(event, Key) else set()
+            if not asks and names & _LEAVING:
+                return True
+            asks = bool(names & _ASKING) or (asks and not names & ENDING)
+        return False
 
     def _awaits_rows(self, event: Event, *, all_of_them: bool = False) -> bool:
         """Return whether an event is a key for a row or a namespace, of which there is none so far and will be in a

@@ -52,6 +52,12 @@ BURSTS = {
         [":", *typed("limits bounds checkout"), "enter", "/", *typed("wud"), "enter"],
         "overview > limits/bounds ─",
     ),
+    "a row, and a filter that is left": (
+        "quotas",
+        ["enter", "/", *typed("pods"), "escape"],
+        "quotas > quota/best-effort",
+    ),
+    "a row, and a palette that is left": ("quotas", ["enter", "ctrl+p", "escape"], "quotas > quota/best-effort"),
     "help and back": ("", ["?", "escape", ":", *typed("ns"), "enter", "j"], "namespaces", "TIGHTEST"),
 }
 
