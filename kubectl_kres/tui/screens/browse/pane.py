@@ -18,7 +18,7 @@ from kubectl_kres.tui.lists.list_registry import select_columns
 from kubectl_kres.tui.lists.list_spec import Listing
 from kubectl_kres.tui.lists.timeline import history_lines
 from kubectl_kres.tui.location import Location
-from kubectl_kres.tui.screens.browse import said
+from kubectl_kres.tui.screens.browse import status
 from kubectl_kres.tui.screens.browse.layout import Layout, choose_layout
 from kubectl_kres.tui.screens.browse.reads import ListReads
 from kubectl_kres.tui.screens.browse.rows import ListedRows
@@ -156,7 +156,7 @@ class Browse(TablePane):
         is_absent, is_seen = self.has_class("absent"), bool(self.table.view.keys)
         self.set_class(not is_seen and not is_absent, "nothing")
         self._arrange()
-        self.table.empty = () if is_seen else [("quiet", said.why_empty(self._state()))]
+        self.table.empty = () if is_seen else [("quiet", status.why_empty(self._state()))]
         if row is not None and is_seen:
             subject = self.listing.subject
             history = partial(history_lines, self.session, (subject.ref(row),) if subject.has_history else ())
@@ -164,7 +164,7 @@ class Browse(TablePane):
             self.detail.put(lambda width: self.listing.detail(self.session, row, width), history, keep=True)
         else:
             self.detail.entitle("")
-            lines = said.reason_lines if is_absent else said.unread_lines
+            lines = status.reason_lines if is_absent else status.unread_lines
             self.detail.put(lambda width: lines(self._state(), width))
         self.post_message(FrameChanged())
 
@@ -178,15 +178,15 @@ class Browse(TablePane):
         if focused:
             (self.detail if empty else self.table).focus()
 
-    def _state(self) -> said.ListState:
+    def _state(self) -> status.ListState:
         so_far = self.rows.making.is_under_way or self.rows.costly.are_under_way
-        return said.ListState(
+        return status.ListState(
             self.session, self.listing, self.table, self._reads, self._namespace, self._filter, self._faults,
             self._are_coming, so_far,
         )  # fmt: skip
 
     def status(self) -> Line:
-        return said.status_line(self._state())
+        return status.status_line(self._state())
 
     @property
     def runbook(self) -> str:

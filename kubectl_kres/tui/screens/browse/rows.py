@@ -11,7 +11,7 @@ from textual.widget import Widget
 from kubectl_kres.store.store import Changes
 from kubectl_kres.tui.lists.list_spec import Listing, changed_rows
 from kubectl_kres.tui.screens.browse.costly_values import CostlyValues
-from kubectl_kres.tui.screens.browse.making import RowMaking
+from kubectl_kres.tui.screens.browse.row_making import RowMaking
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table
