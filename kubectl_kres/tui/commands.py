@@ -80,7 +80,7 @@ def _list(listing: Listing, head: str, rest: Sequence[str], session: Session) ->
     names = [word.removeprefix("@") for word in rest if "=" not in word and not word.startswith(("/", "-"))]
     names = [word for word in names if word not in _ALL]
     namespace = "" if set(rest) & set(_ALL) else session.namespace
-    if names and (not _is_namespace(names[0], session) or listing.id == "pools"):
+    if names and (not _is_namespace(names, session) or listing.id == "pools"):
         result = _object(head, names, session)
         if result.location is not None or listing.scoped:
             return result
@@ -143,9 +143,12 @@ def _split_words(text: str) -> list[str]:
     return " ".join(texts).split()
 
 
-def _is_namespace(word: str, session: Session) -> bool:
-    namespaces = {namespace.metadata.name for namespace in session.store.all("Namespace")}
-    return word in namespaces or word in session.recent or not namespaces
+def _is_namespace(names: Sequence[str], session: Session) -> bool:
+    """Return whether the first word behind a list is a namespace. While none was read it is, unless another follows:
+    then it is the name of an object, and that one its namespace.
+    """
+    word, namespaces = names[0], {namespace.metadata.name for namespace in session.store.all("Namespace")}
+    return word in namespaces or word in session.recent or (not namespaces and len(names) == 1)
 
 
 def _object(head: str, rest: Sequence[str], session: Session) -> CommandTarget:
