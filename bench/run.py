@@ -208,7 +208,7 @@ def pods(kubectl: str, options: argparse.Namespace) -> str:
         kres("explain", "pods", "-A", right=lambda out, _: f"{count} objects: " in out),
         kres("explain", "deployments", "-A", right=lambda out, _: f"{workloads} objects: " in out),
         # The server lacks kinds that hold nothing, which is said.
-        kres("quota", "--denied", "-A", right=lambda out, _: "workloads are being refused" in out, code=4),
+        kres("quota", "--denied", "-A", right=lambda out, _: "workloads are refused" in out, code=4),
         differing("diff", "pods", "-A", count=count),
         differing("diff", "pods", "-A", "-o", "name", count=count),
     ]
