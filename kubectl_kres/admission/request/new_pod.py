@@ -306,13 +306,13 @@ def orders(active: Sequence[Limits], count: int = 0) -> Iterator[tuple[Limits, .
     if len(active) <= MOST_ORDERED:
         yield from permutations(active)
         return
-    alike: dict[object, Limits] = {}
-    filled_names = [_filled_names(limits) for limits in active]
-    for limits in active:
-        alike.setdefault(_given_amounts(limits), limits)
-    for first in alike.values():
-        others = [pair for pair in zip(active, filled_names, strict=True) if pair[0] is not first]
-        for last in _different_lasts(_filled_names(first), others):
+    pairs = [(limits, _filled_names(limits)) for limits in active]
+    alike: dict[object, tuple[Limits, frozenset[tuple[str, str]]]] = {}
+    for pair in pairs:
+        alike.setdefault(_given_amounts(pair[0]), pair)
+    for first, filled in alike.values():
+        others = [pair for pair in pairs if pair[0] is not first]
+        for last in _different_lasts(filled, others):
             yield (first, *(limits for limits, _ in others if limits is not last), last)
 
 

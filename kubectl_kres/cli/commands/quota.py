@@ -194,16 +194,18 @@ class DeniedPage(Page):
         document with all.
         """
         refused: list[Subject] = batch.cache
-        for subject in batch.selection.subjects:
-            mended = self.options.output != "name" and (self._mends_all or len(refused) < MENDED)
-            try:
-                item = find_refusal(batch.store, subject, structs.replace(batch.options, remedies=mended))
-            except KresError as error:
-                run_summary.add_error(error)
-                continue
+
+        def is_mended() -> bool:
+            return self.options.output != "name" and (self._mends_all or len(refused) < MENDED)
+
+        for subject, item in run_summary.answer_each(
+            batch.selection.subjects,
+            lambda subject: find_refusal(batch.store, subject, structs.replace(batch.options, remedies=is_mended())),
+        ):
             if item is None:
                 run_summary.add_answer((), complete=True, negative=False)
                 continue
+            mended = is_mended()
             refused.append(subject)
             explain = _explain(self.options, subject)
             draw_whole: Callable[[], Iterable[str]] = partial(
