@@ -175,9 +175,9 @@ def settle_rollout(
     """Return the final state. ``raising``: where room is lacking, the quotas are raised by just what the next pod
     needs. ``rivals_first``: other workloads get the room that two need.
     """
-    room = _Room(used, hard)
     if not raising and is_stuck(plan, used, hard):
-        return SettledRollout(count_wanted_pods(plan.state), 0, pods_of(plan.state), hard=room.hard)
+        return SettledRollout(count_wanted_pods(plan.state), 0, pods_of(plan.state), hard=dict(hard))
+    room = _Room(used, hard)
     run = _Run(plan, room, order)
     rivals = [_Run(rival, room, _ORDERS[0]) for rival in plan.rivals]
     _run_until_stable(run, rivals, rivals_first=rivals_first)
